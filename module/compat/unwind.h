@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's own unwinder, frame by frame, with the place on the stack of
+ * each return address. stack_trace_save() gives addresses only, and the memo
+ * of module/site.c lives on distances.
+ *
+ * The unwinders take no lock and allocate nothing; they may be called with
+ * the run-queue lock held.
+ */
+#ifndef _WAITPROF_COMPAT_UNWIND_H
+#define _WAITPROF_COMPAT_UNWIND_H
+
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <asm/unwind.h>
+#include "compat/version.h"
+
+#if !defined(CONFIG_UNWINDER_ORC) && !defined(CONFIG_UNWINDER_FRAME_POINTER)
+#error "waitprof needs CONFIG_UNWINDER_ORC or CONFIG_UNWINDER_FRAME_POINTER"
+#endif
+
+/**
+ * struct waitprof_unwind - where an unwinding stands
+ * @st: the kernel's state
+ */
+struct waitprof_unwind {
+	struct unwind_state st;
+};
+
+/**
+ * waitprof_unwind_slot() - where the return address of this frame lies
+ * @u: the unwinding
+ *
+ * Return: its place on the stack; NULL at the end and in a frame that was
+ * entered by an exception, which has none.
+ */
+static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
+{
+	if (unwind_done(&u->st) || u->st.regs)
+		return NULL;
+#ifdef CONFIG_UNWINDER_ORC
+	return u->st.sp ? (unsigned long *)u->st.sp - 1 : NULL;
+#else
+	return u->st.bp ? (unsigned long *)u->st.bp + 1 : NULL;
+#endif
+}
+
+/**
+ * waitprof_unwind_ra() - the return address of this frame
+ * @u: the unwinding
+ *
+ * Return: the address, the real one where a tracer has put its trampoline in
+ * its place; 0 at the end.
+ */
+static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
+{
+	return unwind_get_return_address(&u->st);
+}
+
+/**
+ * waitprof_unwind_next() - go to the caller's frame
+ * @u: the unwinding
+ */
+static inline void waitprof_unwind_next(struct waitprof_unwind *u)
+{
+	unwind_next_frame(&u->st);
+}
+
+/**
+ * waitprof_unwind_here() - start on the running task's own stack
+ * @u: the unwinding
+ * @slot: the place of the return address to start at
+ *
+ * Return: whether that place was found.
+ */
+static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
+					unsigned long *slot)
+{
+	/* Kernels differ in whether this stops at @slot or one after it, so
+	 * the last steps are ours.
+	 */
+	__unwind_start(&u->st, current, NULL, slot - 1);
+	while (!unwind_done(&u->st) && waitprof_unwind_slot(u) < slot)
+		unwind_next_frame(&u->st);
+	return waitprof_unwind_slot(u) == slot;
+}
+
+/**
+ * waitprof_unwind_regs() - start at a function that a kprobe stands on
+ * @u: the unwinding
+ * @ip: the address of the function
+ * @regs: the registers at its entry
+ *
+ * The first frame is that of the function's caller. @regs->ip cannot be used:
+ * what it says depends on how the probe was reached (int3, ftrace, jump).
+ *
+ * Return: whether there is a first frame.
+ */
+static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
+					unsigned long ip, struct pt_regs *regs)
+{
+	unsigned long saved = instruction_pointer(regs);
+
+	instruction_pointer_set(regs, ip);
+	__unwind_start(&u->st, current, regs, NULL);
+	instruction_pointer_set(regs, saved);
+	return !unwind_done(&u->st);
+}
+
+/**
+ * waitprof_unwind_task() - start in a task that is off its CPU
+ * @u: the unwinding
+ * @t: the task; its pi_lock is held, so that it cannot wake
+ *
+ * Return: whether there is a first frame.
+ */
+static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
+					struct task_struct *t)
+{
+	unwind_start(&u->st, t, NULL, NULL);
+	return !unwind_done(&u->st);
+}
+
+#endif /* _WAITPROF_COMPAT_UNWIND_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _WAITPROF_PRIMITIVES_H
+#define _WAITPROF_PRIMITIVES_H
+
+#include <linux/types.h>
+
+bool waitprof_primitive(char *symbol);
+bool waitprof_primitive_skip(char *names);
+
+#endif /* _WAITPROF_PRIMITIVES_H */

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0
+/* RECORD: hand-off and slots. See record.h for the flow. */
+
+#include <linux/jump_label.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/vmalloc.h>
+#include "record.h"
+#include "site.h"
+
+/* Places tried for a slot, all different. At 90 % of them taken, one wait in
+ * 0.9^-256 = 5e11 finds none.
+ */
+#define WAITPROF_TRIES		256u
+
+/**
+ * struct waitprof_handoff - what the kprobe leaves for the switch on its CPU
+ * @task: whose sleep it is about; NULL if there is nothing
+ * @slot: place on its stack of the return address of schedule()
+ * @ra: that return address
+ * @state: the task's state then
+ * @row: where the wait will be counted
+ * @hits: how often the kprobe was reached at all
+ *
+ * Every hit of the kprobe and every switch on the CPU replaces or clears it.
+ * So while it stands, the task has been running on this CPU without a break;
+ * yet the sleep at hand need not be the one that the kprobe saw: schedule()
+ * may have picked its caller again, and other functions enter __schedule() by
+ * themselves. Hence the place on the stack.
+ */
+struct waitprof_handoff {
+	struct task_struct *task;
+	unsigned long *slot;
+	unsigned long ra;
+	unsigned int state;
+	u32 row;
+	u64 hits;
+};
+
+static DEFINE_PER_CPU(struct waitprof_handoff, waitprof_handoff);
+
+static struct waitprof_slot *waitprof_slots;
+static unsigned int waitprof_slots_mask;
+
+/* The scheduler's clock is not one for all CPUs here. */
+static DEFINE_STATIC_KEY_FALSE(waitprof_mono);
+/* The kprobe is in place: to find a site at the switch is late. */
+static DEFINE_STATIC_KEY_FALSE(waitprof_kprobe_on);
+
+static __always_inline u64 waitprof_now(int cpu)
+{
+	if (static_branch_unlikely(&waitprof_mono))
+		return ktime_get_mono_fast_ns();
+	return sched_clock_cpu(cpu);
+}
+
+/**
+ * waitprof_clock() - the clock of waits and windows
+ *
+ * The scheduler's clock where that is one for all CPUs, else CLOCK_MONOTONIC.
+ * Neither runs on while the machine is suspended.
+ *
+ * Return: ns.
+ */
+u64 waitprof_clock(void)
+{
+	u64 now = waitprof_now(get_cpu());
+
+	put_cpu();
+	return now;
+}
+
+/**
+ * waitprof_clock_is_sched() - which clock it is
+ */
+bool waitprof_clock_is_sched(void)
+{
+	return !static_key_enabled(&waitprof_mono);
+}
+
+static __always_inline u32 waitprof_class(unsigned int state)
+{
+	if (likely(state & TASK_INTERRUPTIBLE))
+		return WAITPROF_S;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return state & TASK_NOLOAD ? WAITPROF_I : WAITPROF_D;
+	if (state & __TASK_TRACED)
+		return WAITPROF_TRACED;
+	if (state & __TASK_STOPPED)
+		return WAITPROF_T;
+	if (state & TASK_PARKED)
+		return WAITPROF_P;
+	if (state & WAITPROF_TASK_RTLOCK)
+		return WAITPROF_L;
+	if (state & WAITPROF_TASK_FROZEN)
+		return WAITPROF_F;
+	return WAITPROF_D;
+}
+
+static __always_inline u32 waitprof_kind(struct task_struct *t,
+					 unsigned int state)
+{
+	return waitprof_class(state) * 4 +
+	       (t->in_iowait ? WAITPROF_KIND_IO : 0) +
+	       (t->flags & PF_KTHREAD ? WAITPROF_KIND_KERNEL : 0);
+}
+
+/* The order in which places are tried: all, once each, since the number of
+ * slots is a power of two and the step is odd. Pids that follow each other
+ * begin next to each other and go different ways.
+ */
+static __always_inline struct waitprof_slot *waitprof_place(pid_t pid, u32 try)
+{
+	u32 step = (hash_32(pid, 32) << 1) | 1;
+
+	return &waitprof_slots[(pid + try * step) & waitprof_slots_mask];
+}
+
+static noinline struct waitprof_slot *waitprof_claim_next(struct task_struct *t)
+{
+	struct waitprof_slot *first = waitprof_place(t->pid, 0);
+	u32 try;
+
+	/* Before the claim, so that there is no moment in which the task has a
+	 * slot that is not looked for.
+	 */
+	atomic_inc(&first->displaced);
+	for (try = 1; try < WAITPROF_TRIES; try++) {
+		struct waitprof_slot *s = waitprof_place(t->pid, try);
+
+		if (!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t))
+			return s;
+	}
+	atomic_dec(&first->displaced);
+	return NULL;
+}
+
+static __always_inline struct waitprof_slot *
+waitprof_slot_claim(struct task_struct *t)
+{
+	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+
+	if (likely(!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)))
+		return s;
+	return waitprof_claim_next(t);
+}
+
+static noinline struct waitprof_slot *waitprof_find_next(struct task_struct *t)
+{
+	u32 try;
+
+	for (try = 1; try < WAITPROF_TRIES; try++) {
+		struct waitprof_slot *s = waitprof_place(t->pid, try);
+
+		if (READ_ONCE(s->task) == t)
+			return s;
+	}
+	return NULL;
+}
+
+static __always_inline struct waitprof_slot *
+waitprof_slot_find(struct task_struct *t)
+{
+	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+
+	if (likely(READ_ONCE(s->task) == t))
+		return s;
+	if (likely(!atomic_read(&s->displaced)))
+		return NULL;
+	return waitprof_find_next(t);
+}
+
+static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
+{
+	struct waitprof_slot *first = waitprof_place(s->pid, 0);
+
+	smp_store_release(&s->task, NULL);	/* waitprof_slot_claim() */
+	if (unlikely(s != first))
+		atomic_dec(&first->displaced);
+}
+
+/* @cells: of the CPU that this runs on. */
+static __always_inline bool
+waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
+{
+	struct waitprof_slot *s = waitprof_slot_claim(t);
+
+	if (unlikely(!s))
+		return false;
+	s->t0 = now;
+#ifdef CONFIG_SCHED_INFO
+	s->run_delay = t->sched_info.run_delay;
+#endif
+	s->row = row;
+	s->epoch = epoch;
+	s->pid = t->pid;
+	/* Pairs with waitprof_record_seqs(). */
+	smp_store_release(&s->seq, s->seq + 1);
+	return true;
+}
+
+/* The wait began in an earlier window. The time before this one was counted
+ * there by waitprof_record_close(), or is now: whoever changes the epoch.
+ */
+static noinline void waitprof_straddle(struct waitprof_slot *s,
+				       struct waitprof_cells *cells, int cpu)
+{
+	struct waitprof_cells *before = waitprof_cells(cpu, true);
+	struct waitprof_cell *cell = &before->cell[s->row];
+
+	if (cmpxchg(&s->epoch, cells->epoch - 1, cells->epoch) !=
+	    cells->epoch - 1)
+		return;
+	cell->cut++;
+	cell->cut_ns += cells->start - max(s->t0, before->start);
+}
+
+static __always_inline u32 waitprof_bucket(u64 ns)
+{
+	u32 b = __fls(div_u64(ns, NSEC_PER_USEC) | 1);
+
+	return min(b, WAITPROF_BUCKETS - 1u);
+}
+
+static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
+					 struct task_struct *t, u64 now,
+					 int cpu, u64 len)
+{
+#ifdef CONFIG_SCHED_INFO
+	u64 queued = t->sched_info.last_queued;
+	s64 runq = t->sched_info.run_delay - s->run_delay;
+
+	/* The scheduler adds this stretch only after the tracepoint. */
+	if (static_branch_unlikely(&waitprof_mono))
+		now = sched_clock_cpu(cpu);
+	if (queued)
+		runq += now - queued;
+	return runq < 0 ? 0 : min_t(u64, runq, len);
+#else
+	return 0;
+#endif
+}
+
+static __always_inline void waitprof_end(struct waitprof_slot *s,
+					 struct task_struct *t,
+					 struct waitprof_cells *cells,
+					 u64 now, int cpu)
+{
+	struct waitprof_cell *cell = &cells->cell[s->row];
+	u64 start = s->t0, len, runq;
+
+	if (unlikely(start < cells->start)) {
+		waitprof_straddle(s, cells, cpu);
+		start = cells->start;
+	}
+	len = now - start;
+	if (unlikely((s64)len < 0)) {
+		len = 0;
+		cells->clock_steps++;
+	}
+	runq = waitprof_runq(s, t, now, cpu, len);
+
+	/* No longer in flight, before it is finished: a reader that has seen
+	 * the slot and then the cell drops what it took from the slot. Pairs
+	 * with waitprof_flight_read().
+	 */
+	WRITE_ONCE(s->seq, s->seq + 1);
+	/* The sequence number of the cells pairs with that in snapshot.c. */
+	smp_wmb();
+	WRITE_ONCE(cells->seq, cells->seq + 1);
+	smp_wmb();
+	cell->total_ns += len;
+	cell->runq_ns += runq;
+	if (len > cell->max_ns)
+		cell->max_ns = len;
+	cell->hist[waitprof_bucket(len)]++;
+	smp_wmb();
+	WRITE_ONCE(cells->seq, cells->seq + 1);
+	waitprof_slot_free(s);
+}
+
+/**
+ * waitprof_record_schedule() - a task is about to enter schedule()
+ * @regs: the registers at its entry
+ * @ip: the address of schedule()
+ *
+ * On the task's own stack, with interrupts on where the kprobe sits on ftrace.
+ *
+ * Context: the kprobe's handler; preemption is off.
+ */
+void waitprof_record_schedule(struct pt_regs *regs, unsigned long ip)
+{
+	struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
+	unsigned int state = waitprof_task_state(current);
+	unsigned long *slot;
+
+	h->hits++;
+	WRITE_ONCE(h->task, NULL);
+	if (!state)
+		return;
+	slot = (unsigned long *)kernel_stack_pointer(regs);
+	h->slot = slot;
+	h->ra = READ_ONCE_NOCHECK(*slot);
+	h->state = state;
+	h->row = waitprof_row(waitprof_site(slot, regs, ip),
+			      waitprof_kind(current, state));
+	/* Last: an interrupt may switch tasks only after the handler. */
+	WRITE_ONCE(h->task, current);
+}
+NOKPROBE_SYMBOL(waitprof_record_schedule);
+
+/* The row of a sleep; @ra: place of the return address of the switch probe. */
+static __always_inline u32 waitprof_switch_row(struct task_struct *t,
+					       unsigned int state,
+					       struct waitprof_cells *cells,
+					       unsigned long *ra)
+{
+	struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
+	unsigned long *slot = waitprof_past_schedule(ra);
+
+	if (static_branch_unlikely(&waitprof_kprobe_on)) {
+		if (likely(h->task == t && h->state == state &&
+			   h->slot == slot &&
+			   h->ra == READ_ONCE_NOCHECK(*slot)))
+			return h->row;
+		cells->late++;
+	}
+	return waitprof_row(waitprof_site(slot ?: ra, NULL, 0),
+			    waitprof_kind(t, state));
+}
+
+/*
+ * The sched_switch probe.
+ *
+ * Context: the run-queue lock is held and interrupts are off. No lock may be
+ * taken here, nothing printed, nobody woken.
+ */
+WAITPROF_SWITCH_PROBE(waitprof_record_switch)
+{
+	unsigned int state = WAITPROF_PREV_STATE;
+	struct waitprof_cells *cells;
+	struct waitprof_slot *slot;
+	int cpu = smp_processor_id();
+	bool blocked;
+	u64 now;
+
+	/* The window before the clock, so that a new one is never older than
+	 * its beginning. Pairs with waitprof_cells_swap().
+	 */
+	cells = smp_load_acquire(this_cpu_ptr(&waitprof_active));
+	blocked = state && !(state & TASK_DEAD) && waitprof_task_blocked(prev);
+	slot = waitprof_slot_find(next);
+	if (blocked || slot)
+		now = waitprof_now(cpu);
+	if (blocked) {
+		unsigned long *ra =
+			(unsigned long *)__builtin_frame_address(0) + 1;
+		u32 row = waitprof_switch_row(prev, state, cells, ra);
+
+		if (unlikely(!waitprof_begin(prev, row, now, cells->epoch)))
+			cells->no_slot++;
+	}
+	this_cpu_write(waitprof_handoff.task, NULL);
+	if (slot)
+		waitprof_end(slot, next, cells, now, cpu);
+}
+NOKPROBE_SYMBOL(waitprof_record_switch);
+
+/**
+ * waitprof_record_kprobe_hits() - how often the kprobe was reached
+ *
+ * Return: the sum over CPUs, since the module was loaded.
+ */
+u64 waitprof_record_kprobe_hits(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(waitprof_handoff, cpu).hits);
+	return sum;
+}
+
+/**
+ * waitprof_record_late() - is a site that is found at the switch late?
+ * @count: yes: the kprobe is in place
+ *
+ * Context: process, may sleep.
+ */
+void waitprof_record_late(bool count)
+{
+	int cpu;
+
+	if (count) {
+		static_branch_enable(&waitprof_kprobe_on);
+		return;
+	}
+	static_branch_disable(&waitprof_kprobe_on);
+	for_each_possible_cpu(cpu)
+		per_cpu(waitprof_handoff, cpu).task = NULL;
+}
+
+static void waitprof_scan_task(struct task_struct *t)
+{
+	struct waitprof_cells *cells;
+	unsigned int state;
+	unsigned long flags;
+	u32 row;
+
+	/* A wake-up takes this lock first. With it held, a task that is off
+	 * its CPU and off the queue stays so, and its stack does not change;
+	 * but for TASK_WAKING: such a task is on its way to a queue by a list
+	 * that no longer needs the lock.
+	 */
+	raw_spin_lock_irqsave(&t->pi_lock, flags);
+	state = waitprof_task_state(t);
+	/* The acquire pairs with the release in finish_task(): a switch that is
+	 * over has left its slot.
+	 */
+	if (state && !(state & (TASK_DEAD | TASK_WAKING | TASK_NEW)) &&
+	    !smp_load_acquire(&t->on_cpu) && waitprof_task_blocked(t) &&
+	    !waitprof_slot_find(t)) {
+		row = waitprof_row(waitprof_site_asleep(t),
+				   waitprof_kind(t, state));
+		cells = this_cpu_read(waitprof_active);
+		if (!waitprof_begin(t, row, waitprof_now(smp_processor_id()),
+				    cells->epoch))
+			cells->no_slot++;
+	}
+	raw_spin_unlock_irqrestore(&t->pi_lock, flags);
+}
+
+/**
+ * waitprof_record_scan() - give a slot to each task that is asleep already
+ *
+ * Their waits begin now. To be called when the switch probe runs on all CPUs.
+ *
+ * Context: process.
+ */
+void waitprof_record_scan(void)
+{
+	struct task_struct *p, *t;
+
+	rcu_read_lock();
+	for_each_process_thread(p, t)
+		waitprof_scan_task(t);
+	rcu_read_unlock();
+}
+
+/* Read a slot whose sequence number was @seq. Return: whether it still is. */
+static bool waitprof_flight_read(struct waitprof_slot *s, u32 seq,
+				 struct waitprof_flight *f)
+{
+	f->row = READ_ONCE(s->row);
+	f->pid = READ_ONCE(s->pid);
+	f->t0 = READ_ONCE(s->t0);
+	/* After these, and what the caller read before. Pairs with
+	 * waitprof_end().
+	 */
+	smp_rmb();
+	return READ_ONCE(s->seq) == seq;
+}
+
+/**
+ * waitprof_record_seqs() - note which waits are in progress
+ * @seqs: gets the sequence number of each slot
+ *
+ * Context: process, may sleep.
+ */
+void waitprof_record_seqs(u32 *seqs)
+{
+	unsigned int i;
+
+	for (i = 0; i <= waitprof_slots_mask; i++) {
+		/* Pairs with waitprof_begin(). */
+		seqs[i] = smp_load_acquire(&waitprof_slots[i].seq);
+		if (!(i % 1024))
+			cond_resched();
+	}
+}
+
+/**
+ * waitprof_record_flights() - look at the waits that are still in progress
+ * @seqs: from waitprof_record_seqs()
+ * @fn: called for each that was in progress then and is now
+ * @data: for @fn
+ *
+ * Cells that were read in between hold none of these waits.
+ *
+ * Context: process, may sleep.
+ * Return: how many waits ended in the meantime; the cells may hold them or not.
+ */
+u64 waitprof_record_flights(const u32 *seqs, waitprof_flight_fn fn, void *data)
+{
+	u64 racing = 0;
+	unsigned int i;
+
+	for (i = 0; i <= waitprof_slots_mask; i++) {
+		struct waitprof_flight f;
+
+		if (!(i % 1024))
+			cond_resched();
+		if (!(seqs[i] & 1))
+			continue;
+		if (waitprof_flight_read(&waitprof_slots[i], seqs[i], &f))
+			fn(&f, data);
+		else
+			racing++;
+	}
+	return racing;
+}
+
+/**
+ * waitprof_record_close() - finish a window after waitprof_cells_swap()
+ * @now: when it ended
+ * @fn: called for each wait that began before and is still in progress
+ * @data: for @fn
+ *
+ * Afterwards nobody writes the spare cells any more. The part before @now of
+ * each wait that straddles it was either given to @fn, or stands in the spare
+ * cells as cut: the epoch in its slot, changed once by compare-and-swap,
+ * decides which.
+ *
+ * Context: process, may sleep; after waitprof_cells_swap().
+ */
+void waitprof_record_close(u64 now, waitprof_flight_fn fn, void *data)
+{
+	u32 epoch = this_cpu_read(waitprof_active)->epoch;
+	unsigned int i;
+
+	/* From here on all probes see the new window. */
+	synchronize_rcu();
+	for (i = 0; i <= waitprof_slots_mask; i++) {
+		struct waitprof_slot *s = &waitprof_slots[i];
+		struct waitprof_flight f;
+		u32 seq = smp_load_acquire(&s->seq);	/* waitprof_begin() */
+
+		if (!(i % 1024))
+			cond_resched();
+		if (!(seq & 1) || !waitprof_flight_read(s, seq, &f))
+			continue;
+		if (cmpxchg(&s->epoch, epoch - 1, epoch) != epoch - 1)
+			continue;
+		if (fn && f.t0 < now)
+			fn(&f, data);
+	}
+	/* And here all those that had changed an epoch have added its part. */
+	synchronize_rcu();
+}
+
+/**
+ * waitprof_record_cut() - end all waits in progress uncounted
+ * @now: when
+ * @cut: their number is added here
+ * @cut_ns: and their time within the window here
+ *
+ * Context: process, may sleep; no probe runs.
+ */
+void waitprof_record_cut(u64 now, u64 *cut, u64 *cut_ns)
+{
+	u64 start = this_cpu_read(waitprof_active)->start;
+	unsigned int i;
+
+	for (i = 0; i <= waitprof_slots_mask; i++) {
+		struct waitprof_slot *s = &waitprof_slots[i];
+
+		if (s->task) {
+			*cut += 1;
+			*cut_ns += now - min(now, max(s->t0, start));
+		}
+		memset(s, 0, sizeof(*s));
+		if (!(i % 1024))
+			cond_resched();
+	}
+}
+
+/**
+ * waitprof_record_init() - get the memory for slots, choose the clock
+ * @slots: how many; 0: by the memory of the machine
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM, then nothing is left.
+ */
+int waitprof_record_init(unsigned int slots)
+{
+	/* One for 64 KiB of memory: a thread costs more than that. */
+	if (!slots)
+		slots = clamp_t(unsigned long,
+				totalram_pages() / (SZ_64K / PAGE_SIZE),
+				1024, WAITPROF_SLOTS_AUTO);
+	slots = roundup_pow_of_two(slots);
+	waitprof_slots = vzalloc(array_size(slots, sizeof(*waitprof_slots)));
+	if (!waitprof_slots)
+		return -ENOMEM;
+	waitprof_slots_mask = slots - 1;
+	if (!waitprof_sched_clock_good())
+		static_branch_enable(&waitprof_mono);
+	return 0;
+}
+
+/**
+ * waitprof_record_exit() - give it back
+ *
+ * Context: process, when no probe runs any more.
+ */
+void waitprof_record_exit(void)
+{
+	vfree(waitprof_slots);
+}
+
+/**
+ * waitprof_record_slots() - how many slots there are
+ */
+unsigned int waitprof_record_slots(void)
+{
+	return waitprof_slots_mask + 1;
+}
+
+/**
+ * waitprof_record_bytes() - their memory
+ */
+u64 waitprof_record_bytes(void)
+{
+	return (u64)waitprof_record_slots() * sizeof(*waitprof_slots);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/* AGGREGATE: which frame is the call site. See site.h. */
+
+#include <linux/bitops.h>
+#include <linux/kallsyms.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include "primitives.h"
+#include "site.h"
+
+/* Frames looked at before the search is given up. The deepest chain of
+ * primitives that was ever seen has 7.
+ */
+#define WAITPROF_DEPTH		32
+
+/* Addresses that the memo has room for: at least these, and some for a row. */
+#define WAITPROF_MEMO_MIN	4096u
+#define WAITPROF_MEMO_PER_ROW	4u
+
+struct waitprof_memo *waitprof_memo;
+unsigned int waitprof_memo_shift;
+struct waitprof_shortcut waitprof_shortcut;
+DEFINE_STATIC_KEY_FALSE(waitprof_check);
+
+static unsigned int waitprof_memo_sets;
+/* Who sets bit 0 may write to the memo. A probe that finds it set does without
+ * learning; only process context waits for it.
+ */
+static unsigned long waitprof_memo_busy;
+
+static DEFINE_PER_CPU(struct waitprof_site_stats, waitprof_stats);
+static DEFINE_PER_CPU(char[KSYM_SYMBOL_LEN], waitprof_symbol);
+
+enum waitprof_frame {
+	WAITPROF_FRAME_SITE,
+	WAITPROF_FRAME_PRIMITIVE,
+	WAITPROF_FRAME_GENERATED,	/* code made at run time, may move */
+};
+
+static enum waitprof_frame waitprof_classify(unsigned long ra, char *symbol)
+{
+	char *module;
+
+	/* A call may be the last instruction of its function. */
+	sprint_symbol_no_offset(symbol, ra - 1);
+	module = strchr(symbol, '[');
+	if (module && (!strcmp(module, "[bpf]") ||
+		       !strncmp(module, "[__builtin__", 12)))
+		return WAITPROF_FRAME_GENERATED;
+	return waitprof_primitive(symbol) ? WAITPROF_FRAME_PRIMITIVE :
+					    WAITPROF_FRAME_SITE;
+}
+
+/* Two distances in one word, so that no reader sees half a change. */
+static u64 waitprof_memo_merge(u64 what, u32 distance)
+{
+	u32 lo = what & 0xffff, hi = (u32)what >> 16;
+
+	if (lo != hi)			/* two already */
+		return what;
+	return (u64)max(lo, distance) << 16 | min(lo, distance);
+}
+
+static void waitprof_memo_learn(unsigned long ra, u32 site, long distance)
+{
+	struct waitprof_memo *set =
+		&waitprof_memo[hash_long(ra, BITS_PER_LONG) >>
+			       waitprof_memo_shift];
+	int i;
+
+	if (site == WAITPROF_SITE_NONE && (distance <= 0 || distance > 0xffff))
+		return;
+	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
+		return;
+	for (i = 0; i < WAITPROF_MEMO_WAYS; i++) {
+		if (set->ra[i] == ra) {
+			if (site == WAITPROF_SITE_NONE)
+				WRITE_ONCE(set->what[i],
+					   waitprof_memo_merge(set->what[i],
+							       distance));
+			break;
+		}
+		if (!set->ra[i]) {
+			WRITE_ONCE(set->what[i],
+				   site == WAITPROF_SITE_NONE ?
+				   (u64)distance << 16 | distance :
+				   (u64)(site + 1) << 32);
+			/* Pairs with waitprof_memo_what(). */
+			smp_store_release(&set->ra[i], ra);
+			break;
+		}
+	}
+	if (i == WAITPROF_MEMO_WAYS)
+		this_cpu_inc(waitprof_stats.full);
+	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+/* The two constant frames at the head of a sleep, seen by the switch probe. */
+static void waitprof_shortcut_learn(unsigned long ra0, long d0,
+				    unsigned long ra1, long d1)
+{
+	struct waitprof_shortcut *s = &waitprof_shortcut;
+
+	if (READ_ONCE(s->ra0) || d0 <= 0 || d1 <= 0)
+		return;
+	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
+		return;
+	if (!s->ra0) {
+		s->ra1 = ra1;
+		s->d0 = d0;
+		s->d1 = d1;
+		/* Pairs with waitprof_past_schedule(). */
+		smp_store_release(&s->ra0, ra0);
+	}
+	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+/* How much of what an unwinding sees is kept. */
+enum waitprof_learn {
+	WAITPROF_LEARN_NOTHING,
+	WAITPROF_LEARN_MEMO,
+	WAITPROF_LEARN_SHORTCUT,	/* the memo, and the first two frames */
+};
+
+/* Find the site with the kernel's unwinder, which has been started. */
+static u32 waitprof_unwind_site(struct waitprof_unwind *u,
+				enum waitprof_learn learn)
+{
+	char *symbol = *this_cpu_ptr(&waitprof_symbol);
+	unsigned long *slot, *slots[2] = {};
+	unsigned long ra, ras[2] = {};
+	bool schedule = learn == WAITPROF_LEARN_SHORTCUT;
+	u32 site;
+	int i;
+
+	for (i = 0; i < WAITPROF_DEPTH; i++, waitprof_unwind_next(u)) {
+		enum waitprof_frame frame;
+		bool sure = learn && !unwind_error(&u->st);
+
+		ra = waitprof_unwind_ra(u);
+		slot = waitprof_unwind_slot(u);
+		if (!ra)
+			break;
+		/* ras[1] and slots[1] are those of the frame before. */
+		if (sure && ras[1] && slot)
+			waitprof_memo_learn(ras[1], WAITPROF_SITE_NONE,
+					    slot - slots[1]);
+		if (sure && schedule && i == 2)
+			waitprof_shortcut_learn(ras[0], slots[1] - slots[0],
+						ras[1], slot - slots[1]);
+
+		frame = waitprof_classify(ra, symbol);
+		if (frame == WAITPROF_FRAME_SITE) {
+			site = waitprof_site_get(ra);
+			if (sure)
+				waitprof_memo_learn(ra, site, 0);
+			return site;
+		}
+		if (i == 0)
+			schedule &= !strcmp(symbol, "__schedule");
+		else if (i == 1)
+			schedule &= !strcmp(symbol, "schedule");
+		ras[0] = ras[1];
+		slots[0] = slots[1];
+		ras[1] = frame == WAITPROF_FRAME_PRIMITIVE && slot ? ra : 0;
+		slots[1] = slot;
+	}
+	this_cpu_inc(waitprof_stats.failed);
+	return WAITPROF_SITE_UNKNOWN;
+}
+
+static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
+				unsigned long ip, enum waitprof_learn learn)
+{
+	struct waitprof_unwind u;
+
+	if (regs ? waitprof_unwind_regs(&u, ip, regs) :
+		   waitprof_unwind_here(&u, slot))
+		return waitprof_unwind_site(&u, learn);
+	this_cpu_inc(waitprof_stats.failed);
+	return WAITPROF_SITE_UNKNOWN;
+}
+
+/**
+ * waitprof_site_miss() - find a site that the memo does not lead to
+ * @slot: place of the first return address on the running task's stack
+ * @regs: see waitprof_site()
+ * @ip: see waitprof_site()
+ *
+ * Some 6,000 to 8,000 instructions, once for each new return address.
+ *
+ * Context: any with preemption off; the run-queue lock may be held.
+ * Return: number of the site.
+ */
+noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
+				unsigned long ip)
+{
+	this_cpu_inc(waitprof_stats.misses);
+	return waitprof_unwind_from(slot, regs, ip,
+				    regs ? WAITPROF_LEARN_MEMO :
+					   WAITPROF_LEARN_SHORTCUT);
+}
+
+/**
+ * waitprof_site_check() - compare the memo's answer with the unwinder's
+ * @site: the memo's answer
+ * @slot: see waitprof_site()
+ * @regs: see waitprof_site()
+ * @ip: see waitprof_site()
+ *
+ * Context: any with preemption off; the run-queue lock may be held.
+ * Return: the unwinder's answer.
+ */
+noinline u32 waitprof_site_check(u32 site, unsigned long *slot,
+				 struct pt_regs *regs, unsigned long ip)
+{
+	u32 truth = waitprof_unwind_from(slot, regs, ip,
+					 WAITPROF_LEARN_NOTHING);
+
+	this_cpu_inc(waitprof_stats.checked);
+	if (truth != site)
+		this_cpu_inc(waitprof_stats.wrong);
+	return truth;
+}
+
+/**
+ * waitprof_site_asleep() - the site where another task sleeps
+ * @t: the task; its pi_lock is held and it is off its CPU
+ *
+ * Context: any with interrupts off.
+ * Return: number of the site.
+ */
+u32 waitprof_site_asleep(struct task_struct *t)
+{
+	struct waitprof_unwind u;
+	unsigned long *slot;
+	u32 site;
+
+	if (!waitprof_unwind_task(&u, t))
+		return WAITPROF_SITE_UNKNOWN;
+	slot = waitprof_unwind_slot(&u);
+	site = slot ? waitprof_memo_walk(slot) : WAITPROF_SITE_NONE;
+	if (site == WAITPROF_SITE_NONE)
+		site = waitprof_unwind_site(&u, WAITPROF_LEARN_MEMO);
+	return site;
+}
+
+/* Drop what the memo knows of a module, then the sites in it. */
+static void waitprof_site_gone(struct module *mod, bool init_only)
+{
+	unsigned int i, way;
+
+	while (test_and_set_bit_lock(0, &waitprof_memo_busy))
+		cond_resched();
+	for (i = 0; i < waitprof_memo_sets; i++) {
+		for (way = 0; way < WAITPROF_MEMO_WAYS; way++) {
+			unsigned long ra = waitprof_memo[i].ra[way];
+
+			if (init_only ? within_module_init(ra, mod) :
+					within_module(ra, mod))
+				WRITE_ONCE(waitprof_memo[i].ra[way], 0);
+		}
+	}
+	/* A probe may have matched an address and not yet read what it is. The
+	 * way must not be used again, nor the site, before it has.
+	 */
+	synchronize_rcu();
+	waitprof_table_retire(mod, init_only);
+	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+static int waitprof_module_event(struct notifier_block *nb, unsigned long event,
+				 void *data)
+{
+	if (event == MODULE_STATE_GOING)
+		waitprof_site_gone(data, false);
+	else if (event == MODULE_STATE_LIVE)
+		waitprof_site_gone(data, true);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block waitprof_module_nb = {
+	.notifier_call = waitprof_module_event,
+};
+
+/**
+ * waitprof_site_stats() - what the memo is worth, summed over CPUs
+ */
+struct waitprof_site_stats waitprof_site_stats(void)
+{
+	struct waitprof_site_stats sum = {};
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct waitprof_site_stats *s =
+			per_cpu_ptr(&waitprof_stats, cpu);
+
+		sum.misses += READ_ONCE(s->misses);
+		sum.full += READ_ONCE(s->full);
+		sum.failed += READ_ONCE(s->failed);
+		sum.checked += READ_ONCE(s->checked);
+		sum.wrong += READ_ONCE(s->wrong);
+	}
+	return sum;
+}
+
+/**
+ * waitprof_site_init() - get the memo's memory, watch for modules that go
+ * @rows: how many rows there are
+ *
+ * Context: process, may sleep.
+ * Return: 0 or a negative errno, then nothing is left.
+ */
+int waitprof_site_init(unsigned int rows)
+{
+	unsigned int ways = max(WAITPROF_MEMO_MIN,
+				WAITPROF_MEMO_PER_ROW * rows);
+	int err;
+
+	waitprof_memo_sets = roundup_pow_of_two(ways) / WAITPROF_MEMO_WAYS;
+	waitprof_memo_shift = BITS_PER_LONG - ilog2(waitprof_memo_sets);
+	waitprof_memo = vzalloc(array_size(waitprof_memo_sets,
+					   sizeof(*waitprof_memo)));
+	if (!waitprof_memo)
+		return -ENOMEM;
+	err = register_module_notifier(&waitprof_module_nb);
+	if (err)
+		vfree(waitprof_memo);
+	return err;
+}
+
+/**
+ * waitprof_site_exit() - give it back
+ *
+ * Context: process, when no probe runs any more.
+ */
+void waitprof_site_exit(void)
+{
+	unregister_module_notifier(&waitprof_module_nb);
+	vfree(waitprof_memo);
+}
+
+/**
+ * waitprof_site_bytes() - the memory of the memo
+ */
+u64 waitprof_site_bytes(void)
+{
+	return (u64)waitprof_memo_sets * sizeof(*waitprof_memo);
+}

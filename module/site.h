@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * AGGREGATE: which frame of a stack is the call site.
+ *
+ * For a return address the distance on the stack to the next one is a
+ * constant of the function it lies in. So the stack is walked by a memo,
+ *
+ *	return address -> {distance to the next, or: this is the site}
+ *
+ * and only where the memo does not know an address does the kernel's unwinder
+ * walk, whose result is then learnt. A function that aligns its stack has two
+ * distances, X and X + 8. The smaller is tried first: if it is wrong, the word
+ * found is the frame pointer saved there, while a word too far up could be an
+ * old return address.
+ *
+ * An entry, once written, keeps its address until its module goes; so a reader
+ * needs no lock. Address 0 marks an empty entry and is never looked up.
+ */
+#ifndef _WAITPROF_SITE_H
+#define _WAITPROF_SITE_H
+
+#include <linux/cache.h>
+#include <linux/hash.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/sched/task_stack.h>
+#include <linux/types.h>
+#include "compat/unwind.h"
+#include "table.h"
+
+#define WAITPROF_MEMO_WAYS	4
+#define WAITPROF_SITE_NONE	(~0u)
+
+/**
+ * struct waitprof_memo - a set of the memo, one cache line
+ * @ra: return addresses; 0 where the way is free
+ * @what: for each: the two distances to the next return address in words,
+ *	the smaller in the low half of the low 32 bits; or in the high 32 bits
+ *	the number of the site plus 1
+ */
+struct waitprof_memo {
+	unsigned long ra[WAITPROF_MEMO_WAYS];
+	u64 what[WAITPROF_MEMO_WAYS];
+} ____cacheline_aligned;
+
+/**
+ * struct waitprof_shortcut - the two frames that begin nearly every sleep
+ * @ra0: return address of the switch probe, in __schedule(); 0: not known
+ * @ra1: return address of __schedule(), in schedule()
+ * @d0: distance between the two, in words
+ * @d1: distance from there to the return address of schedule()
+ *
+ * Two comparisons in place of two look-ups.
+ */
+struct waitprof_shortcut {
+	unsigned long ra0, ra1;
+	u32 d0, d1;
+};
+
+/**
+ * struct waitprof_site_stats - what the memo is worth, per CPU
+ * @misses: walks that the unwinder had to make
+ * @full: addresses that found no room in the memo
+ * @failed: walks that the unwinder could not make
+ * @checked: walks compared with the unwinder (check=1)
+ * @wrong: those of them that gave another site
+ */
+struct waitprof_site_stats {
+	u64 misses, full, failed, checked, wrong;
+};
+
+extern struct waitprof_memo *waitprof_memo;
+extern unsigned int waitprof_memo_shift;
+extern struct waitprof_shortcut waitprof_shortcut;
+DECLARE_STATIC_KEY_FALSE(waitprof_check);
+
+u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
+		       unsigned long ip);
+u32 waitprof_site_check(u32 site, unsigned long *slot, struct pt_regs *regs,
+			unsigned long ip);
+
+/**
+ * waitprof_memo_what() - look an address up
+ * @ra: the return address
+ *
+ * Return: see struct waitprof_memo; 0 if it is not known.
+ */
+static __always_inline u64 waitprof_memo_what(unsigned long ra)
+{
+	struct waitprof_memo *set =
+		&waitprof_memo[hash_long(ra, BITS_PER_LONG) >>
+			       READ_ONCE(waitprof_memo_shift)];
+	int i;
+
+	if (unlikely(!ra))
+		return 0;
+	for (i = 0; i < WAITPROF_MEMO_WAYS; i++)
+		/* Pairs with the release in waitprof_memo_learn(). */
+		if (likely(smp_load_acquire(&set->ra[i]) == ra))
+			return READ_ONCE(set->what[i]);
+	return 0;
+}
+
+/* Both on one stack? Its size is a power of two, and it is aligned to that. */
+static __always_inline bool waitprof_same_stack(unsigned long *a,
+						unsigned long *b)
+{
+	return !(((unsigned long)a ^ (unsigned long)b) & ~(THREAD_SIZE - 1));
+}
+
+/**
+ * waitprof_memo_walk() - find the site by the memo alone
+ * @slot: place of the first return address, on the running task's stack
+ *
+ * Context: any with preemption off.
+ * Return: number of the site; %WAITPROF_SITE_NONE if the memo does not lead
+ *	to one.
+ */
+static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
+{
+	unsigned long *p = slot, *other = NULL;
+
+	for (;;) {
+		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
+		u32 site = what >> 32, lo = what & 0xffff, hi;
+
+		if (likely(site))
+			return site - 1;
+		if (likely(lo)) {
+			hi = (u32)what >> 16;
+			other = hi == lo ? NULL : p + hi;
+			p += lo;
+		} else if (other) {
+			p = other;
+			other = NULL;
+		} else {
+			return WAITPROF_SITE_NONE;
+		}
+		if (unlikely(!waitprof_same_stack(p, slot)))
+			return WAITPROF_SITE_NONE;
+	}
+}
+
+/**
+ * waitprof_site() - the site of the running task's coming sleep
+ * @slot: place of a return address on its stack
+ * @regs: the registers at the entry of the function that will return there,
+ *	if a kprobe stands on it; else NULL
+ * @ip: the address of that function
+ *
+ * Context: any with preemption off; the run-queue lock may be held.
+ */
+static __always_inline u32 waitprof_site(unsigned long *slot,
+					 struct pt_regs *regs, unsigned long ip)
+{
+	u32 site = waitprof_memo_walk(slot);
+
+	if (unlikely(site == WAITPROF_SITE_NONE))
+		return waitprof_site_miss(slot, regs, ip);
+	if (static_branch_unlikely(&waitprof_check))
+		site = waitprof_site_check(site, slot, regs, ip);
+	return site;
+}
+
+/**
+ * waitprof_past_schedule() - skip the two frames that begin nearly every sleep
+ * @slot: place of the switch probe's return address
+ *
+ * Context: the sched_switch probe.
+ * Return: place of the return address of schedule(); NULL if the task did not
+ *	come here through it.
+ */
+static __always_inline unsigned long *
+waitprof_past_schedule(unsigned long *slot)
+{
+	struct waitprof_shortcut *s = &waitprof_shortcut;
+
+	/* Pairs with waitprof_shortcut_learn(). */
+	if (likely(smp_load_acquire(&s->ra0) == READ_ONCE_NOCHECK(*slot) &&
+		   READ_ONCE_NOCHECK(slot[s->d0]) == s->ra1))
+		return slot + s->d0 + s->d1;
+	return NULL;
+}
+
+u32 waitprof_site_asleep(struct task_struct *t);
+int waitprof_site_init(unsigned int rows);
+void waitprof_site_exit(void);
+u64 waitprof_site_bytes(void);
+struct waitprof_site_stats waitprof_site_stats(void);
+
+#endif /* _WAITPROF_SITE_H */
