@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 #include "control.h"
 #include "record.h"
+#include "slot.h"
 #include "snapshot.h"
 
 /**
@@ -76,7 +77,8 @@ static void waitprof_off(void)
 		return;
 	waitprof_probe_stop();
 	now = waitprof_clock();
-	waitprof_record_cut(now, &c->cut, &c->cut_ns);
+	waitprof_slot_cut(now, waitprof_cells(0, false)->start, &c->cut,
+			  &c->cut_ns);
 	c->before += now - c->since;
 	c->on = false;
 }

@@ -5,7 +5,8 @@
  *	probe --> record --> aggregate --> report
  *
  *	probe.c		a kprobe on schedule() and a probe on sched_switch
- *	record.c	a slot for each task that is blocked
+ *	record.c	the two ends of a wait
+ *	slot.c		the waits in progress
  *	site.c		which frame of its stack is the call site
  *	table.c		rows (site, class, tasks); cells per CPU that are added to
  *	snapshot.c	their sum at one moment
@@ -27,6 +28,7 @@
 #include "record.h"
 #include "report.h"
 #include "site.h"
+#include "slot.h"
 #include "table.h"
 
 static char *hook = "kprobe";
@@ -97,13 +99,14 @@ static int __init waitprof_init(void)
 	if (err)
 		goto out_table;
 	what = "no memory for the slots";
-	err = waitprof_record_init(slots);
+	err = waitprof_slot_init(slots);
 	if (err)
 		goto out_site;
+	waitprof_record_init();
 	what = "cannot probe sched_switch";
 	err = waitprof_control_start(h);
 	if (err)
-		goto out_record;
+		goto out_slot;
 	what = "cannot make /proc/" WAITPROF_NAME;
 	err = waitprof_report_init();
 	if (err)
@@ -112,8 +115,8 @@ static int __init waitprof_init(void)
 
 out_control:
 	waitprof_control_stop();
-out_record:
-	waitprof_record_exit();
+out_slot:
+	waitprof_slot_exit();
 out_site:
 	waitprof_site_exit();
 out_table:
@@ -127,7 +130,7 @@ static void __exit waitprof_exit(void)
 {
 	waitprof_report_exit();
 	waitprof_control_stop();
-	waitprof_record_exit();
+	waitprof_slot_exit();
 	waitprof_site_exit();
 	waitprof_table_exit();
 }

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RECORD: hand-off and slots. See record.h for the flow. */
+/* RECORD: the two ends of a wait. See record.h for the flow. */
 
 #include <linux/jump_label.h>
-#include <linux/log2.h>
 #include <linux/math64.h>
-#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
-#include <linux/vmalloc.h>
 #include "record.h"
 #include "site.h"
-
-/* Places tried for a slot, all different. At 90 % of them taken, one wait in
- * 0.9^-256 = 5e11 finds none.
- */
-#define WAITPROF_TRIES		256u
+#include "slot.h"
 
 /**
  * struct waitprof_handoff - what the kprobe leaves for the switch on its CPU
@@ -41,9 +34,6 @@ struct waitprof_handoff {
 };
 
 static DEFINE_PER_CPU(struct waitprof_handoff, waitprof_handoff);
-
-static struct waitprof_slot *waitprof_slots;
-static unsigned int waitprof_slots_mask;
 
 /* The scheduler's clock is not one for all CPUs here. */
 static DEFINE_STATIC_KEY_FALSE(waitprof_mono);
@@ -106,80 +96,6 @@ static __always_inline u32 waitprof_kind(struct task_struct *t,
 	return waitprof_class(state) * 4 +
 	       (t->in_iowait ? WAITPROF_KIND_IO : 0) +
 	       (t->flags & PF_KTHREAD ? WAITPROF_KIND_KERNEL : 0);
-}
-
-/* The order in which places are tried: all, once each, since the number of
- * slots is a power of two and the step is odd. Pids that follow each other
- * begin next to each other and go different ways.
- */
-static __always_inline struct waitprof_slot *waitprof_place(pid_t pid, u32 try)
-{
-	u32 step = (hash_32(pid, 32) << 1) | 1;
-
-	return &waitprof_slots[(pid + try * step) & waitprof_slots_mask];
-}
-
-static noinline struct waitprof_slot *waitprof_claim_next(struct task_struct *t)
-{
-	struct waitprof_slot *first = waitprof_place(t->pid, 0);
-	u32 try;
-
-	/* Before the claim, so that there is no moment in which the task has a
-	 * slot that is not looked for.
-	 */
-	atomic_inc(&first->displaced);
-	for (try = 1; try < WAITPROF_TRIES; try++) {
-		struct waitprof_slot *s = waitprof_place(t->pid, try);
-
-		if (!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t))
-			return s;
-	}
-	atomic_dec(&first->displaced);
-	return NULL;
-}
-
-static __always_inline struct waitprof_slot *
-waitprof_slot_claim(struct task_struct *t)
-{
-	struct waitprof_slot *s = waitprof_place(t->pid, 0);
-
-	if (likely(!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)))
-		return s;
-	return waitprof_claim_next(t);
-}
-
-static noinline struct waitprof_slot *waitprof_find_next(struct task_struct *t)
-{
-	u32 try;
-
-	for (try = 1; try < WAITPROF_TRIES; try++) {
-		struct waitprof_slot *s = waitprof_place(t->pid, try);
-
-		if (READ_ONCE(s->task) == t)
-			return s;
-	}
-	return NULL;
-}
-
-static __always_inline struct waitprof_slot *
-waitprof_slot_find(struct task_struct *t)
-{
-	struct waitprof_slot *s = waitprof_place(t->pid, 0);
-
-	if (likely(READ_ONCE(s->task) == t))
-		return s;
-	if (likely(!atomic_read(&s->displaced)))
-		return NULL;
-	return waitprof_find_next(t);
-}
-
-static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
-{
-	struct waitprof_slot *first = waitprof_place(s->pid, 0);
-
-	smp_store_release(&s->task, NULL);	/* waitprof_slot_claim() */
-	if (unlikely(s != first))
-		atomic_dec(&first->displaced);
 }
 
 /* @cells: of the CPU that this runs on. */
@@ -450,179 +366,13 @@ void waitprof_record_scan(void)
 	rcu_read_unlock();
 }
 
-/* Read a slot whose sequence number was @seq. Return: whether it still is. */
-static bool waitprof_flight_read(struct waitprof_slot *s, u32 seq,
-				 struct waitprof_flight *f)
-{
-	f->row = READ_ONCE(s->row);
-	f->pid = READ_ONCE(s->pid);
-	f->t0 = READ_ONCE(s->t0);
-	/* After these, and what the caller read before. Pairs with
-	 * waitprof_end().
-	 */
-	smp_rmb();
-	return READ_ONCE(s->seq) == seq;
-}
-
 /**
- * waitprof_record_seqs() - note which waits are in progress
- * @seqs: gets the sequence number of each slot
+ * waitprof_record_init() - choose the clock
  *
  * Context: process, may sleep.
  */
-void waitprof_record_seqs(u32 *seqs)
+void waitprof_record_init(void)
 {
-	unsigned int i;
-
-	for (i = 0; i <= waitprof_slots_mask; i++) {
-		/* Pairs with waitprof_begin(). */
-		seqs[i] = smp_load_acquire(&waitprof_slots[i].seq);
-		if (!(i % 1024))
-			cond_resched();
-	}
-}
-
-/**
- * waitprof_record_flights() - look at the waits that are still in progress
- * @seqs: from waitprof_record_seqs()
- * @fn: called for each that was in progress then and is now
- * @data: for @fn
- *
- * Cells that were read in between hold none of these waits.
- *
- * Context: process, may sleep.
- * Return: how many waits ended in the meantime; the cells may hold them or not.
- */
-u64 waitprof_record_flights(const u32 *seqs, waitprof_flight_fn fn, void *data)
-{
-	u64 racing = 0;
-	unsigned int i;
-
-	for (i = 0; i <= waitprof_slots_mask; i++) {
-		struct waitprof_flight f;
-
-		if (!(i % 1024))
-			cond_resched();
-		if (!(seqs[i] & 1))
-			continue;
-		if (waitprof_flight_read(&waitprof_slots[i], seqs[i], &f))
-			fn(&f, data);
-		else
-			racing++;
-	}
-	return racing;
-}
-
-/**
- * waitprof_record_close() - finish a window after waitprof_cells_swap()
- * @now: when it ended
- * @fn: called for each wait that began before and is still in progress
- * @data: for @fn
- *
- * Afterwards nobody writes the spare cells any more. The part before @now of
- * each wait that straddles it was either given to @fn, or stands in the spare
- * cells as cut: the epoch in its slot, changed once by compare-and-swap,
- * decides which.
- *
- * Context: process, may sleep; after waitprof_cells_swap().
- */
-void waitprof_record_close(u64 now, waitprof_flight_fn fn, void *data)
-{
-	u32 epoch = this_cpu_read(waitprof_active)->epoch;
-	unsigned int i;
-
-	/* From here on all probes see the new window. */
-	synchronize_rcu();
-	for (i = 0; i <= waitprof_slots_mask; i++) {
-		struct waitprof_slot *s = &waitprof_slots[i];
-		struct waitprof_flight f;
-		u32 seq = smp_load_acquire(&s->seq);	/* waitprof_begin() */
-
-		if (!(i % 1024))
-			cond_resched();
-		if (!(seq & 1) || !waitprof_flight_read(s, seq, &f))
-			continue;
-		if (cmpxchg(&s->epoch, epoch - 1, epoch) != epoch - 1)
-			continue;
-		if (fn && f.t0 < now)
-			fn(&f, data);
-	}
-	/* And here all those that had changed an epoch have added its part. */
-	synchronize_rcu();
-}
-
-/**
- * waitprof_record_cut() - end all waits in progress uncounted
- * @now: when
- * @cut: their number is added here
- * @cut_ns: and their time within the window here
- *
- * Context: process, may sleep; no probe runs.
- */
-void waitprof_record_cut(u64 now, u64 *cut, u64 *cut_ns)
-{
-	u64 start = this_cpu_read(waitprof_active)->start;
-	unsigned int i;
-
-	for (i = 0; i <= waitprof_slots_mask; i++) {
-		struct waitprof_slot *s = &waitprof_slots[i];
-
-		if (s->task) {
-			*cut += 1;
-			*cut_ns += now - min(now, max(s->t0, start));
-		}
-		memset(s, 0, sizeof(*s));
-		if (!(i % 1024))
-			cond_resched();
-	}
-}
-
-/**
- * waitprof_record_init() - get the memory for slots, choose the clock
- * @slots: how many; 0: by the memory of the machine
- *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM, then nothing is left.
- */
-int waitprof_record_init(unsigned int slots)
-{
-	/* One for 64 KiB of memory: a thread costs more than that. */
-	if (!slots)
-		slots = clamp_t(unsigned long,
-				totalram_pages() / (SZ_64K / PAGE_SIZE),
-				1024, WAITPROF_SLOTS_AUTO);
-	slots = roundup_pow_of_two(slots);
-	waitprof_slots = vzalloc(array_size(slots, sizeof(*waitprof_slots)));
-	if (!waitprof_slots)
-		return -ENOMEM;
-	waitprof_slots_mask = slots - 1;
 	if (!waitprof_sched_clock_good())
 		static_branch_enable(&waitprof_mono);
-	return 0;
-}
-
-/**
- * waitprof_record_exit() - give it back
- *
- * Context: process, when no probe runs any more.
- */
-void waitprof_record_exit(void)
-{
-	vfree(waitprof_slots);
-}
-
-/**
- * waitprof_record_slots() - how many slots there are
- */
-unsigned int waitprof_record_slots(void)
-{
-	return waitprof_slots_mask + 1;
-}
-
-/**
- * waitprof_record_bytes() - their memory
- */
-u64 waitprof_record_bytes(void)
-{
-	return (u64)waitprof_record_slots() * sizeof(*waitprof_slots);
 }

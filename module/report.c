@@ -17,6 +17,7 @@
 #include "control.h"
 #include "record.h"
 #include "report.h"
+#include "slot.h"
 #include "snapshot.h"
 
 static struct proc_dir_entry *waitprof_proc;
@@ -66,9 +67,9 @@ static void waitprof_show_head(struct seq_file *m,
 		   w->cut, w->cut_ns, l->missed);
 	seq_printf(m, "# tables rows=%u rows_used=%u slots=%u memory_kb=%llu memo_misses=%llu memo_full=%llu unwind_failed=%llu checked=%llu mismatches=%llu\n",
 		   waitprof_rows_size() - 1, snap->rows_used,
-		   waitprof_record_slots(),
+		   waitprof_slot_count(),
 		   (waitprof_table_bytes() + waitprof_site_bytes() +
-		    waitprof_record_bytes()) >> 10,
+		    waitprof_slot_bytes()) >> 10,
 		   snap->memo.misses, snap->memo.full, snap->memo.failed,
 		   snap->memo.checked, snap->memo.wrong);
 	seq_puts(m, "# waits\t-\t-\tjiffies\tsite\tclass\ttasks\twaits\ttotal_ns\trunq_ns\tmax_ns\tin_flight\tin_flight_ns\toldest_ns\toldest_pid\thist\n");

@@ -8,6 +8,7 @@
 #include <linux/string.h>
 #include "probe.h"
 #include "record.h"
+#include "slot.h"
 #include "snapshot.h"
 
 /**
@@ -25,7 +26,7 @@ struct waitprof_snapshot *waitprof_snapshot_alloc(void)
 	if (!snap)
 		return NULL;
 	snap->sorted = kvmalloc_array(rows, sizeof(*snap->sorted), GFP_KERNEL);
-	snap->seqs = kvmalloc_array(waitprof_record_slots(),
+	snap->seqs = kvmalloc_array(waitprof_slot_count(),
 				    sizeof(*snap->seqs), GFP_KERNEL);
 	if (snap->sorted && snap->seqs)
 		return snap;
@@ -104,8 +105,7 @@ static void waitprof_sum_flight(const struct waitprof_flight *f, void *data)
 	struct waitprof_snapshot *snap = data;
 	struct waitprof_sum *sum = &snap->sums[f->row];
 	u64 end = snap->window.end;
-	u64 start = waitprof_cells(raw_smp_processor_id(),
-				   snap->closed)->start;
+	u64 start = waitprof_cells(0, snap->closed)->start;
 	u64 age = end - min(end, f->t0);
 
 	sum->in_flight++;
@@ -168,11 +168,11 @@ static void waitprof_snapshot_sort(struct waitprof_snapshot *snap)
  */
 void waitprof_snapshot_take(struct waitprof_snapshot *snap)
 {
-	waitprof_record_seqs(snap->seqs);
+	waitprof_slot_seqs(snap->seqs);
 	waitprof_sum_cells(snap, false);
 	/* Finished waits ended before this, those in flight will end after. */
 	snap->window.end = waitprof_clock();
-	snap->lost.racing = waitprof_record_flights(snap->seqs,
+	snap->lost.racing = waitprof_slot_flights(snap->seqs,
 						    waitprof_sum_flight, snap);
 	waitprof_snapshot_sort(snap);
 }
@@ -194,7 +194,8 @@ u64 waitprof_snapshot_close(struct waitprof_snapshot *snap)
 		snap->closed = true;
 		snap->window.end = now;
 	}
-	waitprof_record_close(now, snap ? waitprof_sum_flight : NULL, snap);
+	waitprof_slot_close(now, waitprof_cells(0, false)->epoch,
+			    snap ? waitprof_sum_flight : NULL, snap);
 	if (snap) {
 		waitprof_sum_cells(snap, true);
 		waitprof_snapshot_sort(snap);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RECORD: a slot for each wait in progress.
+ *
+ * A slot lives exactly while its task is blocked, so it cannot outlive it. The
+ * two ends of a wait run on two CPUs; that the second sees what the first
+ * wrote rides on the scheduler's own ordering: a task is not run elsewhere
+ * before its on_cpu was released (finish_task()) and acquired (the waker).
+ *
+ * Whoever looks at a slot from outside goes by its sequence number: odd while
+ * the task is blocked, and another number for each wait.
+ */
+#ifndef _WAITPROF_SLOT_H
+#define _WAITPROF_SLOT_H
+
+#include <linux/atomic.h>
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#define WAITPROF_SLOTS_MIN	64u
+#define WAITPROF_SLOTS_AUTO	65536u	/* what memory decides, at most: 4 MiB */
+#define WAITPROF_SLOTS_MAX	4194304u	/* as many as there are pids */
+
+/**
+ * struct waitprof_slot - a wait in progress
+ * @task: whose it is; claimed by compare-and-swap
+ * @t0: when it began, ns of waitprof_clock()
+ * @run_delay: the task's sched_info.run_delay at that time
+ * @seq: odd while the wait is in progress
+ * @row: where it will be counted
+ * @epoch: number of the last window that has counted a part of it
+ * @pid: of the task, in the initial namespace
+ * @displaced: how many tasks whose first choice is this slot are elsewhere
+ */
+struct waitprof_slot {
+	struct task_struct *task;
+	u64 t0;
+	u64 run_delay;
+	u32 seq;
+	u32 row;
+	u32 epoch;
+	pid_t pid;
+	atomic_t displaced;
+} __aligned(64);
+
+/**
+ * struct waitprof_flight - a wait in progress, as a reader sees it
+ * @row: where it will be counted
+ * @pid: of the task
+ * @t0: when it began, ns of waitprof_clock()
+ */
+struct waitprof_flight {
+	u32 row;
+	pid_t pid;
+	u64 t0;
+};
+
+/* Called for a wait in progress. */
+typedef void (*waitprof_flight_fn)(const struct waitprof_flight *f, void *data);
+
+extern struct waitprof_slot *waitprof_slots;
+extern unsigned int waitprof_slots_mask;
+
+struct waitprof_slot *waitprof_claim_next(struct task_struct *t);
+struct waitprof_slot *waitprof_find_next(struct task_struct *t);
+
+/* The order in which places are tried: all, once each, since the number of
+ * slots is a power of two and the step is odd. Pids that follow each other
+ * begin next to each other and go different ways.
+ */
+static __always_inline struct waitprof_slot *waitprof_place(pid_t pid, u32 try)
+{
+	u32 step = (hash_32(pid, 32) << 1) | 1;
+
+	return &waitprof_slots[(pid + try * step) & waitprof_slots_mask];
+}
+
+static __always_inline struct waitprof_slot *
+waitprof_slot_claim(struct task_struct *t)
+{
+	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+
+	if (likely(!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)))
+		return s;
+	return waitprof_claim_next(t);
+}
+
+static __always_inline struct waitprof_slot *
+waitprof_slot_find(struct task_struct *t)
+{
+	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+
+	if (likely(READ_ONCE(s->task) == t))
+		return s;
+	if (likely(!atomic_read(&s->displaced)))
+		return NULL;
+	return waitprof_find_next(t);
+}
+
+static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
+{
+	struct waitprof_slot *first = waitprof_place(s->pid, 0);
+
+	smp_store_release(&s->task, NULL);	/* waitprof_slot_claim() */
+	if (unlikely(s != first))
+		atomic_dec(&first->displaced);
+}
+
+int waitprof_slot_init(unsigned int slots);
+void waitprof_slot_exit(void);
+u64 waitprof_slot_bytes(void);
+unsigned int waitprof_slot_count(void);
+
+void waitprof_slot_seqs(u32 *seqs);
+u64 waitprof_slot_flights(const u32 *seqs, waitprof_flight_fn fn, void *data);
+void waitprof_slot_close(u64 now, u32 epoch, waitprof_flight_fn fn, void *data);
+void waitprof_slot_cut(u64 now, u64 start, u64 *cut, u64 *cut_ns);
+
+#endif /* _WAITPROF_SLOT_H */
