@@ -37,7 +37,7 @@ MODULE_PARM_DESC(hook, "who finds the call site: kprobe (on schedule, beforehand
 
 static unsigned int rows = WAITPROF_ROWS_DEFAULT;
 module_param(rows, uint, 0444);
-MODULE_PARM_DESC(rows, "rows of the report, 1 to 16384; each takes 592 bytes a CPU (default: 768)");
+MODULE_PARM_DESC(rows, "rows of the report, 1 to 8192; each takes 592 bytes a CPU (default: 768)");
 
 static unsigned int slots;
 module_param(slots, uint, 0444);
@@ -94,8 +94,8 @@ static int __init waitprof_init(void)
 	err = waitprof_table_init(rows);
 	if (err)
 		goto out_say;
-	what = "no memory for the memo";
-	err = waitprof_site_init(rows);
+	what = "cannot watch for modules that go";
+	err = waitprof_site_init();
 	if (err)
 		goto out_table;
 	what = "no memory for the slots";

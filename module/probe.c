@@ -25,17 +25,10 @@ struct waitprof_point {
 	unsigned long missed;
 };
 
-static int waitprof_on_schedule(struct kprobe *p, struct pt_regs *regs)
-{
-	waitprof_record_schedule(regs, (unsigned long)p->addr);
-	return 0;
-}
-NOKPROBE_SYMBOL(waitprof_on_schedule);
-
 /* Without it nothing is lost: the site is found at the switch. */
 static struct waitprof_point waitprof_schedule_point = {
 	.symbol = "schedule",
-	.handler = waitprof_on_schedule,
+	.handler = waitprof_record_schedule,
 };
 
 static struct tracepoint *waitprof_switch_tp;

@@ -40,11 +40,11 @@ static DEFINE_STATIC_KEY_FALSE(waitprof_mono);
 /* The kprobe is in place: to find a site at the switch is late. */
 static DEFINE_STATIC_KEY_FALSE(waitprof_kprobe_on);
 
-static __always_inline u64 waitprof_now(int cpu)
+static __always_inline u64 waitprof_now(void)
 {
 	if (static_branch_unlikely(&waitprof_mono))
 		return ktime_get_mono_fast_ns();
-	return sched_clock_cpu(cpu);
+	return sched_clock_cpu(smp_processor_id());
 }
 
 /**
@@ -57,9 +57,11 @@ static __always_inline u64 waitprof_now(int cpu)
  */
 u64 waitprof_clock(void)
 {
-	u64 now = waitprof_now(get_cpu());
+	u64 now;
 
-	put_cpu();
+	preempt_disable();
+	now = waitprof_now();
+	preempt_enable();
 	return now;
 }
 
@@ -98,14 +100,17 @@ static __always_inline u32 waitprof_kind(struct task_struct *t,
 	       (t->flags & PF_KTHREAD ? WAITPROF_KIND_KERNEL : 0);
 }
 
-/* @cells: of the CPU that this runs on. */
+/* Return: whether there was a slot. */
 static __always_inline bool
 waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
 {
-	struct waitprof_slot *s = waitprof_slot_claim(t);
+	struct waitprof_slot *s = waitprof_place(t->pid, 0);
 
-	if (unlikely(!s))
-		return false;
+	if (unlikely(cmpxchg(&s->task, NULL, t))) {
+		s = waitprof_claim_next(t);
+		if (!s)
+			return false;
+	}
 	s->t0 = now;
 #ifdef CONFIG_SCHED_INFO
 	s->run_delay = t->sched_info.run_delay;
@@ -113,8 +118,8 @@ waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
 	s->row = row;
 	s->epoch = epoch;
 	s->pid = t->pid;
-	/* Pairs with waitprof_record_seqs(). */
-	smp_store_release(&s->seq, s->seq + 1);
+	smp_wmb();	/* pairs with waitprof_slot_seqs() */
+	s->seq++;
 	return true;
 }
 
@@ -122,9 +127,10 @@ waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
  * there by waitprof_record_close(), or is now: whoever changes the epoch.
  */
 static noinline void waitprof_straddle(struct waitprof_slot *s,
-				       struct waitprof_cells *cells, int cpu)
+				       struct waitprof_cells *cells)
 {
-	struct waitprof_cells *before = waitprof_cells(cpu, true);
+	struct waitprof_cells *before = waitprof_cells(smp_processor_id(),
+						       true);
 	struct waitprof_cell *cell = &before->cell[s->row];
 
 	if (cmpxchg(&s->epoch, cells->epoch - 1, cells->epoch) !=
@@ -136,14 +142,13 @@ static noinline void waitprof_straddle(struct waitprof_slot *s,
 
 static __always_inline u32 waitprof_bucket(u64 ns)
 {
-	u32 b = __fls(div_u64(ns, NSEC_PER_USEC) | 1);
-
-	return min(b, WAITPROF_BUCKETS - 1u);
+	return min(__fls(div_u64(ns, NSEC_PER_USEC) | 1),
+		   WAITPROF_BUCKETS - 1ul);
 }
 
 static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
 					 struct task_struct *t, u64 now,
-					 int cpu, u64 len)
+					 u64 len)
 {
 #ifdef CONFIG_SCHED_INFO
 	u64 queued = t->sched_info.last_queued;
@@ -151,10 +156,12 @@ static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
 
 	/* The scheduler adds this stretch only after the tracepoint. */
 	if (static_branch_unlikely(&waitprof_mono))
-		now = sched_clock_cpu(cpu);
+		now = sched_clock_cpu(smp_processor_id());
 	if (queued)
 		runq += now - queued;
-	return runq < 0 ? 0 : min_t(u64, runq, len);
+	if (unlikely((u64)runq > len))
+		runq = runq < 0 ? 0 : len;
+	return runq;
 #else
 	return 0;
 #endif
@@ -162,14 +169,15 @@ static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
 
 static __always_inline void waitprof_end(struct waitprof_slot *s,
 					 struct task_struct *t,
-					 struct waitprof_cells *cells,
-					 u64 now, int cpu)
+					 struct waitprof_cells *cells, u64 now)
 {
 	struct waitprof_cell *cell = &cells->cell[s->row];
 	u64 start = s->t0, len, runq;
 
+	OPTIMIZER_HIDE_VAR(cell);	/* or its address is computed twice */
+
 	if (unlikely(start < cells->start)) {
-		waitprof_straddle(s, cells, cpu);
+		waitprof_straddle(s, cells);
 		start = cells->start;
 	}
 	len = now - start;
@@ -177,56 +185,68 @@ static __always_inline void waitprof_end(struct waitprof_slot *s,
 		len = 0;
 		cells->clock_steps++;
 	}
-	runq = waitprof_runq(s, t, now, cpu, len);
+	runq = waitprof_runq(s, t, now, len);
 
 	/* No longer in flight, before it is finished: a reader that has seen
-	 * the slot and then the cell drops what it took from the slot. Pairs
-	 * with waitprof_flight_read().
+	 * the slot and then the cell drops what it took from the slot. The
+	 * barrier is that of the seqcount; pairs with waitprof_flight_read().
 	 */
-	WRITE_ONCE(s->seq, s->seq + 1);
-	/* The sequence number of the cells pairs with that in snapshot.c. */
-	smp_wmb();
-	WRITE_ONCE(cells->seq, cells->seq + 1);
-	smp_wmb();
+	s->seq++;
+	raw_write_seqcount_begin(&cells->seq);
 	cell->total_ns += len;
 	cell->runq_ns += runq;
 	if (len > cell->max_ns)
 		cell->max_ns = len;
 	cell->hist[waitprof_bucket(len)]++;
-	smp_wmb();
-	WRITE_ONCE(cells->seq, cells->seq + 1);
+	raw_write_seqcount_end(&cells->seq);
 	waitprof_slot_free(s);
 }
 
 /**
  * waitprof_record_schedule() - a task is about to enter schedule()
+ * @p: the kprobe on it
  * @regs: the registers at its entry
- * @ip: the address of schedule()
  *
  * On the task's own stack, with interrupts on where the kprobe sits on ftrace.
  *
- * Context: the kprobe's handler; preemption is off.
+ * Context: a kprobe's handler; preemption is off.
+ * Return: 0.
  */
-void waitprof_record_schedule(struct pt_regs *regs, unsigned long ip)
+int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs)
 {
 	struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
-	unsigned int state = waitprof_task_state(current);
+	struct task_struct *t = current;
+	unsigned int state = waitprof_task_state(t);
 	unsigned long *slot;
 
 	h->hits++;
-	WRITE_ONCE(h->task, NULL);
-	if (!state)
-		return;
+	if (!state) {
+		WRITE_ONCE(h->task, NULL);
+		return 0;
+	}
 	slot = (unsigned long *)kernel_stack_pointer(regs);
 	h->slot = slot;
 	h->ra = READ_ONCE_NOCHECK(*slot);
 	h->state = state;
-	h->row = waitprof_row(waitprof_site(slot, regs, ip),
-			      waitprof_kind(current, state));
-	/* Last: an interrupt may switch tasks only after the handler. */
-	WRITE_ONCE(h->task, current);
+	h->row = waitprof_row(waitprof_site(slot, regs,
+					    (unsigned long)p->addr),
+			      waitprof_kind(t, state));
+	WRITE_ONCE(h->task, t);
+	return 0;
 }
 NOKPROBE_SYMBOL(waitprof_record_schedule);
+
+/* Has the kprobe found the row of this sleep? @slot: place of the return address
+ * of schedule().
+ */
+static __always_inline bool waitprof_handed_off(struct waitprof_handoff *h,
+						struct task_struct *t,
+						unsigned int state,
+						unsigned long *slot)
+{
+	return h->task == t && h->slot == slot && h->state == state &&
+	       h->ra == READ_ONCE_NOCHECK(*slot);
+}
 
 /* The row of a sleep; @ra: place of the return address of the switch probe. */
 static __always_inline u32 waitprof_switch_row(struct task_struct *t,
@@ -234,13 +254,12 @@ static __always_inline u32 waitprof_switch_row(struct task_struct *t,
 					       struct waitprof_cells *cells,
 					       unsigned long *ra)
 {
-	struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
 	unsigned long *slot = waitprof_past_schedule(ra);
 
 	if (static_branch_unlikely(&waitprof_kprobe_on)) {
-		if (likely(h->task == t && h->state == state &&
-			   h->slot == slot &&
-			   h->ra == READ_ONCE_NOCHECK(*slot)))
+		struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
+
+		if (likely(waitprof_handed_off(h, t, state, slot)))
 			return h->row;
 		cells->late++;
 	}
@@ -257,21 +276,18 @@ static __always_inline u32 waitprof_switch_row(struct task_struct *t,
 WAITPROF_SWITCH_PROBE(waitprof_record_switch)
 {
 	unsigned int state = WAITPROF_PREV_STATE;
+	struct waitprof_slot *slot = waitprof_slot_find(next);
 	struct waitprof_cells *cells;
-	struct waitprof_slot *slot;
-	int cpu = smp_processor_id();
-	bool blocked;
 	u64 now;
 
+	if (!state && !slot)
+		goto out;
 	/* The window before the clock, so that a new one is never older than
 	 * its beginning. Pairs with waitprof_cells_swap().
 	 */
-	cells = smp_load_acquire(this_cpu_ptr(&waitprof_active));
-	blocked = state && !(state & TASK_DEAD) && waitprof_task_blocked(prev);
-	slot = waitprof_slot_find(next);
-	if (blocked || slot)
-		now = waitprof_now(cpu);
-	if (blocked) {
+	cells = this_cpu_read(waitprof_active);
+	now = waitprof_now();
+	if (state && !(state & TASK_DEAD) && waitprof_task_blocked(prev)) {
 		unsigned long *ra =
 			(unsigned long *)__builtin_frame_address(0) + 1;
 		u32 row = waitprof_switch_row(prev, state, cells, ra);
@@ -279,9 +295,10 @@ WAITPROF_SWITCH_PROBE(waitprof_record_switch)
 		if (unlikely(!waitprof_begin(prev, row, now, cells->epoch)))
 			cells->no_slot++;
 	}
-	this_cpu_write(waitprof_handoff.task, NULL);
 	if (slot)
-		waitprof_end(slot, next, cells, now, cpu);
+		waitprof_end(slot, next, cells, now);
+out:
+	this_cpu_write(waitprof_handoff.task, NULL);
 }
 NOKPROBE_SYMBOL(waitprof_record_switch);
 
@@ -342,7 +359,7 @@ static void waitprof_scan_task(struct task_struct *t)
 		row = waitprof_row(waitprof_site_asleep(t),
 				   waitprof_kind(t, state));
 		cells = this_cpu_read(waitprof_active);
-		if (!waitprof_begin(t, row, waitprof_now(smp_processor_id()),
+		if (!waitprof_begin(t, row, waitprof_now(),
 				    cells->epoch))
 			cells->no_slot++;
 	}

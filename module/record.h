@@ -18,7 +18,7 @@
 #include "compat/sched.h"
 #include "table.h"
 
-void waitprof_record_schedule(struct pt_regs *regs, unsigned long ip);
+int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs);
 WAITPROF_SWITCH_PROBE(waitprof_record_switch);
 
 u64 waitprof_clock(void);

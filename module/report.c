@@ -17,6 +17,7 @@
 #include "control.h"
 #include "record.h"
 #include "report.h"
+#include "site.h"
 #include "slot.h"
 #include "snapshot.h"
 
@@ -66,9 +67,9 @@ static void waitprof_show_head(struct seq_file *m,
 		   l->no_slot, l->other, l->late, l->clock_steps, l->racing,
 		   w->cut, w->cut_ns, l->missed);
 	seq_printf(m, "# tables rows=%u rows_used=%u slots=%u memory_kb=%llu memo_misses=%llu memo_full=%llu unwind_failed=%llu checked=%llu mismatches=%llu\n",
-		   waitprof_rows_size() - 1, snap->rows_used,
+		   waitprof_rows_end() - WAITPROF_ROWS_FIXED, snap->rows_used,
 		   waitprof_slot_count(),
-		   (waitprof_table_bytes() + waitprof_site_bytes() +
+		   (waitprof_table_bytes() + sizeof(waitprof_memo) +
 		    waitprof_slot_bytes()) >> 10,
 		   snap->memo.misses, snap->memo.full, snap->memo.failed,
 		   snap->memo.checked, snap->memo.wrong);

@@ -3,13 +3,10 @@
 
 #include <linux/bitops.h>
 #include <linux/kallsyms.h>
-#include <linux/log2.h>
-#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
-#include <linux/vmalloc.h>
 #include "primitives.h"
 #include "site.h"
 
@@ -18,16 +15,10 @@
  */
 #define WAITPROF_DEPTH		32
 
-/* Addresses that the memo has room for: at least these, and some for a row. */
-#define WAITPROF_MEMO_MIN	4096u
-#define WAITPROF_MEMO_PER_ROW	4u
-
-struct waitprof_memo *waitprof_memo;
-unsigned int waitprof_memo_shift;
+struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
 struct waitprof_shortcut waitprof_shortcut;
 DEFINE_STATIC_KEY_FALSE(waitprof_check);
 
-static unsigned int waitprof_memo_sets;
 /* Who sets bit 0 may write to the memo. A probe that finds it set does without
  * learning; only process context waits for it.
  */
@@ -59,18 +50,17 @@ static enum waitprof_frame waitprof_classify(unsigned long ra, char *symbol)
 /* Two distances in one word, so that no reader sees half a change. */
 static u64 waitprof_memo_merge(u64 what, u32 distance)
 {
-	u32 lo = what & 0xffff, hi = (u32)what >> 16;
+	u32 known = what & 0xffff;
 
-	if (lo != hi)			/* two already */
+	if (what >> 16 || distance == known)	/* two already, or no news */
 		return what;
-	return (u64)max(lo, distance) << 16 | min(lo, distance);
+	return (u64)max(known, distance) << 16 | min(known, distance);
 }
 
 static void waitprof_memo_learn(unsigned long ra, u32 site, long distance)
 {
 	struct waitprof_memo *set =
-		&waitprof_memo[hash_long(ra, BITS_PER_LONG) >>
-			       waitprof_memo_shift];
+		&waitprof_memo[hash_long(ra, WAITPROF_MEMO_BITS)];
 	int i;
 
 	if (site == WAITPROF_SITE_NONE && (distance <= 0 || distance > 0xffff))
@@ -88,8 +78,7 @@ static void waitprof_memo_learn(unsigned long ra, u32 site, long distance)
 		if (!set->ra[i]) {
 			WRITE_ONCE(set->what[i],
 				   site == WAITPROF_SITE_NONE ?
-				   (u64)distance << 16 | distance :
-				   (u64)(site + 1) << 32);
+				   (u64)distance : WAITPROF_MEMO_SITE | site);
 			/* Pairs with waitprof_memo_what(). */
 			smp_store_release(&set->ra[i], ra);
 			break;
@@ -98,6 +87,35 @@ static void waitprof_memo_learn(unsigned long ra, u32 site, long distance)
 	if (i == WAITPROF_MEMO_WAYS)
 		this_cpu_inc(waitprof_stats.full);
 	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+/**
+ * waitprof_memo_walk_both() - waitprof_memo_walk() where there are two distances
+ * @slot: place of a return address, on the stack of a task that stays there
+ *
+ * Context: any with preemption off.
+ * Return: see waitprof_memo_walk().
+ */
+noinline u32 waitprof_memo_walk_both(unsigned long *slot)
+{
+	unsigned long *p = slot, *other = NULL;
+
+	while (waitprof_same_stack(p, slot)) {
+		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
+
+		if (what & WAITPROF_MEMO_SITE)
+			return what;
+		if (what) {
+			other = what >> 16 ? p + (what >> 16) : NULL;
+			p += what & 0xffff;
+		} else if (other) {
+			p = other;
+			other = NULL;
+		} else {
+			break;
+		}
+	}
+	return WAITPROF_SITE_NONE;
 }
 
 /* The two constant frames at the head of a sleep, seen by the switch probe. */
@@ -113,7 +131,7 @@ static void waitprof_shortcut_learn(unsigned long ra0, long d0,
 	if (!s->ra0) {
 		s->ra1 = ra1;
 		s->d0 = d0;
-		s->d1 = d1;
+		s->d = d0 + d1;
 		/* Pairs with waitprof_past_schedule(). */
 		smp_store_release(&s->ra0, ra0);
 	}
@@ -257,7 +275,7 @@ static void waitprof_site_gone(struct module *mod, bool init_only)
 
 	while (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		cond_resched();
-	for (i = 0; i < waitprof_memo_sets; i++) {
+	for (i = 0; i < ARRAY_SIZE(waitprof_memo); i++) {
 		for (way = 0; way < WAITPROF_MEMO_WAYS; way++) {
 			unsigned long ra = waitprof_memo[i].ra[way];
 
@@ -310,45 +328,22 @@ struct waitprof_site_stats waitprof_site_stats(void)
 }
 
 /**
- * waitprof_site_init() - get the memo's memory, watch for modules that go
- * @rows: how many rows there are
+ * waitprof_site_init() - watch for modules that go
  *
  * Context: process, may sleep.
- * Return: 0 or a negative errno, then nothing is left.
+ * Return: 0 or a negative errno.
  */
-int waitprof_site_init(unsigned int rows)
+int waitprof_site_init(void)
 {
-	unsigned int ways = max(WAITPROF_MEMO_MIN,
-				WAITPROF_MEMO_PER_ROW * rows);
-	int err;
-
-	waitprof_memo_sets = roundup_pow_of_two(ways) / WAITPROF_MEMO_WAYS;
-	waitprof_memo_shift = BITS_PER_LONG - ilog2(waitprof_memo_sets);
-	waitprof_memo = vzalloc(array_size(waitprof_memo_sets,
-					   sizeof(*waitprof_memo)));
-	if (!waitprof_memo)
-		return -ENOMEM;
-	err = register_module_notifier(&waitprof_module_nb);
-	if (err)
-		vfree(waitprof_memo);
-	return err;
+	return register_module_notifier(&waitprof_module_nb);
 }
 
 /**
- * waitprof_site_exit() - give it back
+ * waitprof_site_exit() - no longer
  *
- * Context: process, when no probe runs any more.
+ * Context: process, may sleep.
  */
 void waitprof_site_exit(void)
 {
 	unregister_module_notifier(&waitprof_module_nb);
-	vfree(waitprof_memo);
-}
-
-/**
- * waitprof_site_bytes() - the memory of the memo
- */
-u64 waitprof_site_bytes(void)
-{
-	return (u64)waitprof_memo_sets * sizeof(*waitprof_memo);
 }

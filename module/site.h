@@ -28,15 +28,18 @@
 #include "compat/unwind.h"
 #include "table.h"
 
+/* Room for some 16,000 return addresses, which is 256 KiB. */
 #define WAITPROF_MEMO_WAYS	4
-#define WAITPROF_SITE_NONE	(~0u)
+#define WAITPROF_MEMO_BITS	12
+#define WAITPROF_SITE_NONE	0u
+#define WAITPROF_MEMO_SITE	(1ull << 63)
 
 /**
  * struct waitprof_memo - a set of the memo, one cache line
  * @ra: return addresses; 0 where the way is free
- * @what: for each: the two distances to the next return address in words,
- *	the smaller in the low half of the low 32 bits; or in the high 32 bits
- *	the number of the site plus 1
+ * @what: for each: %WAITPROF_MEMO_SITE and the number of the site; or in the
+ *	lowest 16 bits the distance to the next return address in words, and in
+ *	the next 16 bits another, larger one or 0
  */
 struct waitprof_memo {
 	unsigned long ra[WAITPROF_MEMO_WAYS];
@@ -48,13 +51,13 @@ struct waitprof_memo {
  * @ra0: return address of the switch probe, in __schedule(); 0: not known
  * @ra1: return address of __schedule(), in schedule()
  * @d0: distance between the two, in words
- * @d1: distance from there to the return address of schedule()
+ * @d: distance from the first to the return address of schedule()
  *
  * Two comparisons in place of two look-ups.
  */
 struct waitprof_shortcut {
 	unsigned long ra0, ra1;
-	u32 d0, d1;
+	u32 d0, d;
 };
 
 /**
@@ -69,8 +72,7 @@ struct waitprof_site_stats {
 	u64 misses, full, failed, checked, wrong;
 };
 
-extern struct waitprof_memo *waitprof_memo;
-extern unsigned int waitprof_memo_shift;
+extern struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
 extern struct waitprof_shortcut waitprof_shortcut;
 DECLARE_STATIC_KEY_FALSE(waitprof_check);
 
@@ -88,15 +90,14 @@ u32 waitprof_site_check(u32 site, unsigned long *slot, struct pt_regs *regs,
 static __always_inline u64 waitprof_memo_what(unsigned long ra)
 {
 	struct waitprof_memo *set =
-		&waitprof_memo[hash_long(ra, BITS_PER_LONG) >>
-			       READ_ONCE(waitprof_memo_shift)];
+		&waitprof_memo[hash_long(ra, WAITPROF_MEMO_BITS)];
 	int i;
 
-	if (unlikely(!ra))
-		return 0;
-	for (i = 0; i < WAITPROF_MEMO_WAYS; i++)
-		/* Pairs with the release in waitprof_memo_learn(). */
-		if (likely(smp_load_acquire(&set->ra[i]) == ra))
+	/* Acquire: pairs with the release in waitprof_memo_learn(). */
+	if (likely(smp_load_acquire(&set->ra[0]) == ra && ra))
+		return READ_ONCE(set->what[0]);
+	for (i = 1; ra && i < WAITPROF_MEMO_WAYS; i++)
+		if (smp_load_acquire(&set->ra[i]) == ra)
 			return READ_ONCE(set->what[i]);
 	return 0;
 }
@@ -108,6 +109,8 @@ static __always_inline bool waitprof_same_stack(unsigned long *a,
 	return !(((unsigned long)a ^ (unsigned long)b) & ~(THREAD_SIZE - 1));
 }
 
+u32 waitprof_memo_walk_both(unsigned long *slot);
+
 /**
  * waitprof_memo_walk() - find the site by the memo alone
  * @slot: place of the first return address, on the running task's stack
@@ -118,24 +121,18 @@ static __always_inline bool waitprof_same_stack(unsigned long *a,
  */
 static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
 {
-	unsigned long *p = slot, *other = NULL;
+	unsigned long *p = slot;
+	u64 what;
 
 	for (;;) {
-		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
-		u32 site = what >> 32, lo = what & 0xffff, hi;
-
-		if (likely(site))
-			return site - 1;
-		if (likely(lo)) {
-			hi = (u32)what >> 16;
-			other = hi == lo ? NULL : p + hi;
-			p += lo;
-		} else if (other) {
-			p = other;
-			other = NULL;
-		} else {
-			return WAITPROF_SITE_NONE;
-		}
+		what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
+		if (likely((s64)what < 0))
+			return what;
+		/* Not known, or two distances. */
+		if (unlikely(what - 1 >= 0xffff))
+			return what ? waitprof_memo_walk_both(p) :
+				      WAITPROF_SITE_NONE;
+		p += what;
 		if (unlikely(!waitprof_same_stack(p, slot)))
 			return WAITPROF_SITE_NONE;
 	}
@@ -178,14 +175,13 @@ waitprof_past_schedule(unsigned long *slot)
 	/* Pairs with waitprof_shortcut_learn(). */
 	if (likely(smp_load_acquire(&s->ra0) == READ_ONCE_NOCHECK(*slot) &&
 		   READ_ONCE_NOCHECK(slot[s->d0]) == s->ra1))
-		return slot + s->d0 + s->d1;
+		return slot + s->d;
 	return NULL;
 }
 
 u32 waitprof_site_asleep(struct task_struct *t);
-int waitprof_site_init(unsigned int rows);
+int waitprof_site_init(void);
 void waitprof_site_exit(void);
-u64 waitprof_site_bytes(void);
 struct waitprof_site_stats waitprof_site_stats(void);
 
 #endif /* _WAITPROF_SITE_H */

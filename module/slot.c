@@ -41,8 +41,10 @@ noinline struct waitprof_slot *waitprof_claim_next(struct task_struct *t)
 	for (try = 1; try < waitprof_tries(); try++) {
 		struct waitprof_slot *s = waitprof_place(t->pid, try);
 
-		if (!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t))
+		if (!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)) {
+			s->first = first;
 			return s;
+		}
 	}
 	atomic_dec(&first->displaced);
 	return NULL;

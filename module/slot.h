@@ -32,6 +32,7 @@
  * @epoch: number of the last window that has counted a part of it
  * @pid: of the task, in the initial namespace
  * @displaced: how many tasks whose first choice is this slot are elsewhere
+ * @first: the first choice of the task that has it, if that is another
  */
 struct waitprof_slot {
 	struct task_struct *task;
@@ -42,6 +43,7 @@ struct waitprof_slot {
 	u32 epoch;
 	pid_t pid;
 	atomic_t displaced;
+	struct waitprof_slot *first;
 } __aligned(64);
 
 /**
@@ -77,16 +79,6 @@ static __always_inline struct waitprof_slot *waitprof_place(pid_t pid, u32 try)
 }
 
 static __always_inline struct waitprof_slot *
-waitprof_slot_claim(struct task_struct *t)
-{
-	struct waitprof_slot *s = waitprof_place(t->pid, 0);
-
-	if (likely(!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)))
-		return s;
-	return waitprof_claim_next(t);
-}
-
-static __always_inline struct waitprof_slot *
 waitprof_slot_find(struct task_struct *t)
 {
 	struct waitprof_slot *s = waitprof_place(t->pid, 0);
@@ -100,11 +92,15 @@ waitprof_slot_find(struct task_struct *t)
 
 static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
 {
-	struct waitprof_slot *first = waitprof_place(s->pid, 0);
+	struct waitprof_slot *first = s->first;
 
-	smp_store_release(&s->task, NULL);	/* waitprof_slot_claim() */
-	if (unlikely(s != first))
-		atomic_dec(&first->displaced);
+	if (likely(!first)) {
+		smp_store_release(&s->task, NULL);	/* waitprof_begin() */
+		return;
+	}
+	s->first = NULL;
+	smp_store_release(&s->task, NULL);
+	atomic_dec(&first->displaced);
 }
 
 int waitprof_slot_init(unsigned int slots);

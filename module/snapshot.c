@@ -19,7 +19,7 @@
  */
 struct waitprof_snapshot *waitprof_snapshot_alloc(void)
 {
-	u32 rows = waitprof_rows_size();
+	u32 rows = waitprof_rows_end();
 	struct waitprof_snapshot *snap =
 		kvzalloc(struct_size(snap, sums, rows), GFP_KERNEL);
 
@@ -51,15 +51,12 @@ void waitprof_snapshot_free(struct waitprof_snapshot *snap)
 static void waitprof_cell_read(const struct waitprof_cells *cells, u32 row,
 			       struct waitprof_cell *cell)
 {
-	u32 seq;
+	unsigned int seq;
 
 	do {
-		while ((seq = READ_ONCE(cells->seq)) & 1)
-			cpu_relax();
-		smp_rmb();	/* pairs with waitprof_end() */
+		seq = raw_read_seqcount_begin(&cells->seq);
 		*cell = cells->cell[row];
-		smp_rmb();	/* pairs with waitprof_end() */
-	} while (READ_ONCE(cells->seq) != seq);
+	} while (read_seqcount_retry(&cells->seq, seq));
 }
 
 static void waitprof_sum_cell(struct waitprof_sum *sum,
@@ -80,7 +77,7 @@ static void waitprof_sum_cell(struct waitprof_sum *sum,
 
 static void waitprof_sum_cells(struct waitprof_snapshot *snap, bool spare)
 {
-	u32 rows = waitprof_rows_size(), row, site, kind;
+	u32 rows = waitprof_rows_end(), row, site, kind;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -90,7 +87,7 @@ static void waitprof_sum_cells(struct waitprof_snapshot *snap, bool spare)
 		snap->lost.no_slot += READ_ONCE(cells->no_slot);
 		snap->lost.late += READ_ONCE(cells->late);
 		snap->lost.clock_steps += READ_ONCE(cells->clock_steps);
-		for (row = 0; row < rows; row++) {
+		for (row = WAITPROF_ROW_OTHER; row < rows; row++) {
 			if (!waitprof_row_key(row, &site, &kind))
 				continue;
 			waitprof_cell_read(cells, row, &cell);
@@ -134,9 +131,9 @@ static int waitprof_sum_cmp(const void *a, const void *b)
 
 static void waitprof_snapshot_sort(struct waitprof_snapshot *snap)
 {
-	u32 rows = waitprof_rows_size(), row, site;
+	u32 rows = waitprof_rows_end(), row, site;
 
-	for (row = 0; row < rows; row++) {
+	for (row = WAITPROF_ROW_OTHER; row < rows; row++) {
 		struct waitprof_sum *sum = &snap->sums[row];
 
 		if (!waitprof_row_key(row, &site, &sum->kind))

@@ -14,7 +14,7 @@
 
 struct waitprof_site *waitprof_sites;
 static struct waitprof_site_name *waitprof_names;
-static u32 *waitprof_keys;		/* of rows: site * KINDS + kind + 1 */
+static u32 *waitprof_keys;		/* of rows: site * KINDS + kind */
 static u32 waitprof_nrows;		/* without (other) */
 
 /* The generation in use, and the one that the next reset will put there. */
@@ -26,10 +26,18 @@ static u32 waitprof_nsites(void)
 	return WAITPROF_SITES_FIXED + waitprof_nrows;
 }
 
+/**
+ * waitprof_rows_end() - one more than the highest number of a row
+ */
+u32 waitprof_rows_end(void)
+{
+	return WAITPROF_ROWS_FIXED + waitprof_nrows;
+}
+
 static size_t waitprof_cells_size(void)
 {
 	return struct_size((struct waitprof_cells *)NULL, cell,
-			   waitprof_nrows + 1);
+			   waitprof_rows_end());
 }
 
 /**
@@ -80,12 +88,12 @@ u32 waitprof_site_get(unsigned long addr)
  */
 u32 waitprof_row_insert(u32 site, u32 kind)
 {
-	u32 key = site * WAITPROF_KINDS + kind + 1;
+	u32 key = site * WAITPROF_KINDS + kind;
 	u32 n = waitprof_nrows, i;
 	u32 row = WAITPROF_ROW_OTHER;
 
 	for (i = 0; site != WAITPROF_SITE_OTHER && i < n; i++) {
-		u32 *p = &waitprof_keys[1 + (key + i) % n];
+		u32 *p = &waitprof_keys[WAITPROF_ROWS_FIXED + (key + i) % n];
 		u32 old = READ_ONCE(*p);
 
 		if (!old)
@@ -96,7 +104,7 @@ u32 waitprof_row_insert(u32 site, u32 kind)
 		}
 	}
 	/* Whoever else looks for it finds the same. */
-	WRITE_ONCE(waitprof_sites[site].row[kind], row + 1);
+	WRITE_ONCE(waitprof_sites[site].row[kind], row);
 	return row;
 }
 
@@ -127,16 +135,6 @@ void waitprof_table_retire(struct module *mod, bool init_only)
 }
 
 /**
- * waitprof_rows_size() - how many rows there may be
- *
- * Return: one more than the highest number of a row.
- */
-u32 waitprof_rows_size(void)
-{
-	return waitprof_nrows + 1;
-}
-
-/**
  * waitprof_row_key() - what a row stands for
  * @row: its number
  * @site: gets the site
@@ -155,8 +153,8 @@ bool waitprof_row_key(u32 row, u32 *site, u32 *kind)
 	}
 	if (!key)
 		return false;
-	*site = (key - 1) / WAITPROF_KINDS;
-	*kind = (key - 1) % WAITPROF_KINDS;
+	*site = key / WAITPROF_KINDS;
+	*kind = key % WAITPROF_KINDS;
 	return true;
 }
 
@@ -240,6 +238,7 @@ static void waitprof_cells_clear(struct waitprof_cells *c)
 	u32 epoch = c->epoch;
 
 	memset(c, 0, waitprof_cells_size());
+	seqcount_init(&c->seq);
 	c->start = start;
 	c->epoch = epoch;
 }
@@ -279,7 +278,8 @@ int waitprof_table_init(unsigned int rows)
 	int cpu;
 
 	waitprof_nrows = rows;
-	waitprof_keys = kvcalloc(rows + 1, sizeof(*waitprof_keys), GFP_KERNEL);
+	waitprof_keys = kvcalloc(waitprof_rows_end(), sizeof(*waitprof_keys),
+				 GFP_KERNEL);
 	waitprof_sites = kvcalloc(waitprof_nsites(), sizeof(*waitprof_sites),
 				  GFP_KERNEL);
 	waitprof_names = kvcalloc(waitprof_nsites(), sizeof(*waitprof_names),
@@ -297,6 +297,8 @@ int waitprof_table_init(unsigned int rows)
 		if (!per_cpu(waitprof_active, cpu) ||
 		    !per_cpu(waitprof_spare, cpu))
 			goto out_free;
+		waitprof_cells_clear(per_cpu(waitprof_active, cpu));
+		waitprof_cells_clear(per_cpu(waitprof_spare, cpu));
 	}
 	waitprof_site_fixed(WAITPROF_SITE_OTHER, "(other)");
 	waitprof_site_fixed(WAITPROF_SITE_UNKNOWN, "(unknown)");
@@ -333,5 +335,5 @@ u64 waitprof_table_bytes(void)
 	return (u64)num_possible_cpus() * 2 * waitprof_cells_size() +
 	       (u64)waitprof_nsites() * (sizeof(*waitprof_sites) +
 					 sizeof(*waitprof_names)) +
-	       (u64)waitprof_rows_size() * sizeof(*waitprof_keys);
+	       (u64)waitprof_rows_end() * sizeof(*waitprof_keys);
 }

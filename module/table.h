@@ -19,24 +19,28 @@
 #include <linux/compiler.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/seqlock.h>
 #include <linux/types.h>
 #include "waitprof.h"
 
 #define WAITPROF_ROWS_MIN	1u
 #define WAITPROF_ROWS_DEFAULT	768u
-#define WAITPROF_ROWS_MAX	16384u
+#define WAITPROF_ROWS_MAX	8192u
 
 /* What a site is called is kept, since its module may go. Longer names, of
  * which C has none, end in "~".
  */
 #define WAITPROF_NAME_LEN	120
 
-/* The row and the site of all that found no place of its own. */
-#define WAITPROF_ROW_OTHER	0u
-#define WAITPROF_SITE_OTHER	0u
-/* Sites without an address, made at load. */
-#define WAITPROF_SITE_UNKNOWN	1u
-#define WAITPROF_SITES_FIXED	2u
+/* Rows and sites are numbered from 1; 0 is none. The first of each is for all
+ * that found no place of its own.
+ */
+#define WAITPROF_ROW_OTHER	1u
+#define WAITPROF_ROWS_FIXED	2u
+#define WAITPROF_SITE_OTHER	1u
+/* A stack that could not be read. */
+#define WAITPROF_SITE_UNKNOWN	2u
+#define WAITPROF_SITES_FIXED	3u
 
 /**
  * struct waitprof_site - a call site
@@ -82,7 +86,7 @@ struct waitprof_cell {
  * struct waitprof_cells - one CPU's cells of one generation
  * @start: when the window began, ns of waitprof_clock()
  * @epoch: number of the window
- * @seq: odd while a cell is being written
+ * @seq: for those who read while a cell is being written
  * @no_slot: waits that found no slot
  * @late: waits whose site the kprobe should have found, and did not
  * @clock_steps: ends that came before their beginning
@@ -91,7 +95,7 @@ struct waitprof_cell {
 struct waitprof_cells {
 	u64 start;
 	u32 epoch;
-	u32 seq;
+	seqcount_t seq;
 	u64 no_slot;
 	u64 late;
 	u64 clock_steps;
@@ -115,7 +119,7 @@ static __always_inline u32 waitprof_row(u32 site, u32 kind)
 {
 	u32 row = READ_ONCE(waitprof_sites[site].row[kind]);
 
-	return likely(row) ? row - 1 : waitprof_row_insert(site, kind);
+	return likely(row) ? row : waitprof_row_insert(site, kind);
 }
 
 int waitprof_table_init(unsigned int rows);
@@ -123,7 +127,7 @@ void waitprof_table_exit(void);
 void waitprof_table_retire(struct module *mod, bool init_only);
 u64 waitprof_table_bytes(void);
 
-u32 waitprof_rows_size(void);
+u32 waitprof_rows_end(void);
 bool waitprof_row_key(u32 row, u32 *site, u32 *kind);
 unsigned long waitprof_site_addr(u32 site);
 void waitprof_site_name(u32 site, char *buf, size_t size);
