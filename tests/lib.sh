@@ -1,0 +1,147 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# What the tests in t/ share. They run as root in a guest (tests/vm/run) under
+# busybox, print TAP, and leave the module unloaded and the machine as it was.
+
+tests=0
+failed=0
+tmp=${TMPDIR:-/tmp}/wp.$$
+mkdir -p "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+
+pass() {
+	tests=$((tests + 1))
+	echo "ok $tests - $test_name: $1"
+}
+
+# fail NAME [WHY]
+fail() {
+	tests=$((tests + 1))
+	failed=$((failed + 1))
+	echo "not ok $tests - $test_name: $1"
+	[ -z "${2-}" ] || echo "# $2"
+}
+
+# skip NAME REASON: tests/skips must list it
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests - $test_name: $1 # SKIP $2"
+}
+
+note() { echo "# $*"; }
+
+# check NAME COMMAND...: the command's status
+check() {
+	check_name=$1
+	shift
+	if "$@"; then
+		pass "$check_name"
+	else
+		fail "$check_name" "failed: $*"
+	fi
+}
+
+# is NAME GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1" "got '$2', want '$3'"
+	fi
+}
+
+# holds NAME EXPRESSION: of awk, numbers only
+holds() {
+	if awk "BEGIN { exit !($2) }"; then
+		pass "$1"
+	else
+		fail "$1" "not true: $2"
+	fi
+}
+
+# is_time NAME TRUTH_NS TOTAL_NS COUNT: the bounds of a sum of COUNT waits. The
+# truth is measured around the call that sleeps, so it is never the smaller.
+is_time() {
+	holds "$1: 0 <= truth - total <= 1 % + 200 us each" \
+		"$2 - $3 >= 0 && $2 - $3 <= $2 * 0.01 + 200000 * $4"
+}
+
+# load [PARAMETERS...]: fresh, and tried once only
+load() {
+	unload
+	wpfix insmod /waitprof/waitprof.ko "$@" >"$tmp/load" 2>&1 || {
+		fail "load $*" "$(cat "$tmp/load")"
+		return 1
+	}
+}
+
+unload() {
+	[ ! -d /sys/module/waitprof ] || rmmod waitprof
+}
+
+fixtures() { [ -d /sys/module/wp_fixture ] || insmod /waitprof/wp_fixture.ko; }
+
+# fixture COMMAND...: run one, its truth replaces the truth before
+fixture() {
+	echo clear >/proc/wp_fixture
+	echo "$*" >/proc/wp_fixture
+}
+
+reset() { echo reset >/proc/waitprof; }
+snap() { cat /proc/waitprof >"$tmp/$1"; }
+
+# word FILE KEY: of the headings
+word() {
+	awk -v key="$2" '/^# / { for (i = 2; i <= NF; i++) if (index($i, key "=") == 1)
+		{ print substr($i, length(key) + 2); exit } }' "$tmp/$1"
+}
+
+# sum FILE COLUMN SITE [CLASS [TASKS]]: over the rows at a function; COLUMN as the
+# heading has it, SITE without offset, "*" for any
+sum() {
+	LC_ALL=C awk -F '\t' -v col="$2" -v site="$3" -v class="${4:-*}" -v tasks="${5:-*}" '
+	/^# waits\t/ { for (i = 1; i <= NF; i++) c[$i] = i; next }
+	/^[0-9a-f]+ HERE\t/ {
+		fn = $c["site"]
+		sub(/[+ ].*/, "", fn)
+		if (site != "*" && fn != site) next
+		if (class != "*" && $c["class"] != class) next
+		if (tasks != "*" && $c["tasks"] != tasks) next
+		if (col ~ /^(max_ns|oldest_ns)$/) { if ($c[col] > n) n = $c[col] }
+		else n += $c[col]
+	}
+	END { printf "%.0f\n", n }' "$tmp/$1"
+}
+
+# grown BEFORE AFTER COLUMN SITE [CLASS [TASKS]]
+grown() {
+	grown_a=$1
+	grown_b=$2
+	shift 2
+	echo $(($(sum "$grown_b" "$@") - $(sum "$grown_a" "$@")))
+}
+
+# Sites that must never be seen: the scheduler, primitives, trampolines, idle.
+bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_.*|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
+
+# no_bad_sites NAME FILE
+no_bad_sites() {
+	bad=$(LC_ALL=C awk -F '\t' -v bad="$bad_sites" '/^[0-9a-f]+ HERE\t/ {
+		fn = $5; sub(/[+ ].*/, "", fn); sub(/\..*/, "", fn)
+		if (fn ~ bad || $5 == "(unknown)" || $5 == "(no symbol)") print $5 }' "$tmp/$2")
+	is "$1: no row at a primitive, a trampoline or the idle loop" "$bad" ""
+}
+
+# memo_holds NAME FILE MINIMUM: the cross-check with the unwinder (check=1)
+memo_holds() {
+	note "$1: checked $(word "$2" checked) walks, $(word "$2" mismatches) mismatches, $(word "$2" memo_misses) misses"
+	holds "$1: at least $3 walks checked, 0 mismatches" \
+		"$(word "$2" checked) >= $3 && $(word "$2" mismatches) == 0"
+}
+
+# Last line of a test.
+done_testing() {
+	unload
+	echo "1..$tests"
+	exit $((failed > 0))
+}
