@@ -23,7 +23,7 @@
  * @cut_ns: their time
  */
 static struct waitprof_control {
-	struct mutex lock;
+	struct mutex lock;	/* the rest of this struct, and the windows */
 	enum waitprof_hook hook;
 	bool on;
 	u32 resets;

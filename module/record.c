@@ -234,6 +234,7 @@ int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs)
 	WRITE_ONCE(h->task, t);
 	return 0;
 }
+
 NOKPROBE_SYMBOL(waitprof_record_schedule);
 
 /* Has the kprobe found the row of this sleep? @slot: place of the return address
@@ -300,6 +301,7 @@ WAITPROF_SWITCH_PROBE(waitprof_record_switch)
 out:
 	this_cpu_write(waitprof_handoff.task, NULL);
 }
+
 NOKPROBE_SYMBOL(waitprof_record_switch);
 
 /**
@@ -341,6 +343,7 @@ static void waitprof_scan_task(struct task_struct *t)
 	struct waitprof_cells *cells;
 	unsigned int state;
 	unsigned long flags;
+	int running;
 	u32 row;
 
 	/* A wake-up takes this lock first. With it held, a task that is off
@@ -350,12 +353,12 @@ static void waitprof_scan_task(struct task_struct *t)
 	 */
 	raw_spin_lock_irqsave(&t->pi_lock, flags);
 	state = waitprof_task_state(t);
-	/* The acquire pairs with the release in finish_task(): a switch that is
-	 * over has left its slot.
+	/* Pairs with the release in finish_task(): a switch that is over has
+	 * left its slot.
 	 */
+	running = smp_load_acquire(&t->on_cpu);
 	if (state && !(state & (TASK_DEAD | TASK_WAKING | TASK_NEW)) &&
-	    !smp_load_acquire(&t->on_cpu) && waitprof_task_blocked(t) &&
-	    !waitprof_slot_find(t)) {
+	    !running && waitprof_task_blocked(t) && !waitprof_slot_find(t)) {
 		row = waitprof_row(waitprof_site_asleep(t),
 				   waitprof_kind(t, state));
 		cells = this_cpu_read(waitprof_active);

@@ -19,6 +19,7 @@
 #ifndef _WAITPROF_SITE_H
 #define _WAITPROF_SITE_H
 
+#include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/hash.h>
 #include <linux/jump_label.h>
@@ -32,7 +33,7 @@
 #define WAITPROF_MEMO_WAYS	4
 #define WAITPROF_MEMO_BITS	12
 #define WAITPROF_SITE_NONE	0u
-#define WAITPROF_MEMO_SITE	(1ull << 63)
+#define WAITPROF_MEMO_SITE	BIT_ULL(63)
 
 /**
  * struct waitprof_memo - a set of the memo, one cache line
@@ -97,6 +98,7 @@ static __always_inline u64 waitprof_memo_what(unsigned long ra)
 	if (likely(smp_load_acquire(&set->ra[0]) == ra && ra))
 		return READ_ONCE(set->what[0]);
 	for (i = 1; ra && i < WAITPROF_MEMO_WAYS; i++)
+		/* the same */
 		if (smp_load_acquire(&set->ra[i]) == ra)
 			return READ_ONCE(set->what[i]);
 	return 0;

@@ -99,7 +99,7 @@ static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
 		return;
 	}
 	s->first = NULL;
-	smp_store_release(&s->task, NULL);
+	smp_store_release(&s->task, NULL);		/* the same */
 	atomic_dec(&first->displaced);
 }
 

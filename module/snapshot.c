@@ -170,7 +170,7 @@ void waitprof_snapshot_take(struct waitprof_snapshot *snap)
 	/* Finished waits ended before this, those in flight will end after. */
 	snap->window.end = waitprof_clock();
 	snap->lost.racing = waitprof_slot_flights(snap->seqs,
-						    waitprof_sum_flight, snap);
+						  waitprof_sum_flight, snap);
 	waitprof_snapshot_sort(snap);
 }
 

@@ -3,6 +3,7 @@
 # What the tests in t/ share. They run as root in a guest (tests/vm/run) under
 # busybox, print TAP, and leave the module unloaded and the machine as it was.
 
+: "${test_name:=test}"
 tests=0
 failed=0
 tmp=${TMPDIR:-/tmp}/wp.$$
@@ -144,6 +145,25 @@ memo_holds() {
 	note "$1: checked $(word "$2" checked) walks, $(word "$2" mismatches) mismatches, $(word "$2" memo_misses) misses"
 	holds "$1: at least $3 walks checked, 0 mismatches" \
 		"$(word "$2" checked) >= $3 && $(word "$2" mismatches) == 0"
+}
+
+# log_mark; log_since: what the kernel has said since
+log_mark() {
+	log_mark="wp-mark-$$-$(wpfix now)"
+	echo "$log_mark" >/dev/kmsg
+}
+log_since() { dmesg | sed "1,/$log_mark/d"; }
+
+# nothing_left NAME [KPROBES]: of the module; KPROBES are those of others
+nothing_left() {
+	is "$1: nothing of the module is left" \
+		"$([ ! -e /proc/waitprof ] || echo file) $(grep -c '^waitprof ' /proc/modules) $(grep -c waitprof /proc/kallsyms) $(wc -l </sys/kernel/debug/kprobes/list)" " 0 0 ${2:-0}"
+}
+
+# format_holds NAME FILE: every line is as section "/proc/waitprof" has it
+format_holds() {
+	bad=$(LC_ALL=C awk -v release="$(uname -r)" -f ./format.awk "$tmp/$2")
+	is "$1: every line is well formed" "$bad" ""
 }
 
 # Last line of a test.

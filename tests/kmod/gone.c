@@ -15,6 +15,11 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+/* twin.c makes another module of this file. */
+#ifndef WP_GONE_NAME
+#define WP_GONE_NAME "wp_gone"
+#endif
+
 static DEFINE_MUTEX(wp_gone_lock);
 static unsigned int wp_gone_calls;
 static unsigned long wp_gone_waits;
@@ -63,7 +68,7 @@ static ssize_t wp_gone_write(struct file *file, const char __user *buf,
 static int wp_gone_show(struct seq_file *m, void *v)
 {
 	mutex_lock(&wp_gone_lock);
-	seq_printf(m, "wp_gone_sleep\tD\t%lu\t%llu\t%llu\t%u\t%lu\tuser\n",
+	seq_printf(m, WP_GONE_NAME "_sleep\tD\t%lu\t%llu\t%llu\t%u\t%lu\tuser\n",
 		   wp_gone_waits, wp_gone_total_ns, wp_gone_max_ns,
 		   wp_gone_calls, wp_gone_waits);
 	mutex_unlock(&wp_gone_lock);
@@ -85,14 +90,14 @@ static const struct proc_ops wp_gone_proc_ops = {
 
 static int __init wp_gone_init(void)
 {
-	if (!proc_create("wp_gone", 0600, NULL, &wp_gone_proc_ops))
+	if (!proc_create(WP_GONE_NAME, 0600, NULL, &wp_gone_proc_ops))
 		return -ENOMEM;
 	return 0;
 }
 
 static void __exit wp_gone_exit(void)
 {
-	remove_proc_entry("wp_gone", NULL);
+	remove_proc_entry(WP_GONE_NAME, NULL);
 }
 
 module_init(wp_gone_init);
