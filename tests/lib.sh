@@ -162,7 +162,7 @@ nothing_left() {
 
 # format_holds NAME FILE: every line is as section "/proc/waitprof" has it
 format_holds() {
-	bad=$(LC_ALL=C awk -v release="$(uname -r)" -f ./format.awk "$tmp/$2")
+	bad=$(LC_ALL=C awk -v release="$(uname -r)" -f ./format.awk "$tmp/$2" 2>&1)
 	is "$1: every line is well formed" "$bad" ""
 }
 
