@@ -255,7 +255,10 @@ static const char * const waitprof_primitives[] = {
 /* What skip= adds. */
 #define WAITPROF_SKIP_MAX	32
 
-static const char *waitprof_skip[WAITPROF_SKIP_MAX];
+static struct {
+	const char *name;	/* not terminated */
+	size_t len;
+} waitprof_skip[WAITPROF_SKIP_MAX];
 static unsigned int waitprof_skips;
 
 static int waitprof_primitive_cmp(const void *key, const void *elt)
@@ -272,11 +275,13 @@ static int waitprof_primitive_cmp(const void *key, const void *elt)
  */
 bool waitprof_primitive(char *symbol)
 {
+	size_t len = strcspn(symbol, ". ");
 	unsigned int i;
 
-	symbol[strcspn(symbol, ". ")] = '\0';
+	symbol[len] = '\0';
 	for (i = 0; i < waitprof_skips; i++)
-		if (!strcmp(symbol, waitprof_skip[i]))
+		if (len == waitprof_skip[i].len &&
+		    !memcmp(symbol, waitprof_skip[i].name, len))
 			return true;
 	return bsearch(symbol, waitprof_primitives,
 		       ARRAY_SIZE(waitprof_primitives),
@@ -285,21 +290,23 @@ bool waitprof_primitive(char *symbol)
 
 /**
  * waitprof_primitive_skip() - take more names for primitives
- * @names: separated by commas; cut up in place, and used from then on
+ * @names: separated by commas; used from then on
  *
  * Context: process, before any probe runs.
  * Return: whether they are not too many.
  */
-bool waitprof_primitive_skip(char *names)
+bool waitprof_primitive_skip(const char *names)
 {
-	char *name;
+	size_t len;
 
-	while ((name = strsep(&names, ","))) {
-		if (!*name)
+	for (; *names; names += len + (names[len] == ',')) {
+		len = strcspn(names, ",");
+		if (!len)
 			continue;
 		if (waitprof_skips == WAITPROF_SKIP_MAX)
 			return false;
-		waitprof_skip[waitprof_skips++] = name;
+		waitprof_skip[waitprof_skips].name = names;
+		waitprof_skip[waitprof_skips++].len = len;
 	}
 	return true;
 }

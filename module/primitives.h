@@ -5,6 +5,6 @@
 #include <linux/types.h>
 
 bool waitprof_primitive(char *symbol);
-bool waitprof_primitive_skip(char *names);
+bool waitprof_primitive_skip(const char *names);
 
 #endif /* _WAITPROF_PRIMITIVES_H */

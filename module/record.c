@@ -187,12 +187,14 @@ static __always_inline void waitprof_end(struct waitprof_slot *s,
 	}
 	runq = waitprof_runq(s, t, now, len);
 
-	/* No longer in flight, before it is finished: a reader that has seen
-	 * the slot and then the cell drops what it took from the slot. The
-	 * barrier is that of the seqcount; pairs with waitprof_flight_read().
+	/* Within the write of the cell, so that a reader who no longer finds
+	 * the wait in flight finds it in the cell; and before the cell changes,
+	 * so that one who finds it there too drops it from the flights. Pairs
+	 * with waitprof_slot_seqs() and waitprof_flight_read().
 	 */
-	s->seq++;
 	raw_write_seqcount_begin(&cells->seq);
+	s->seq++;
+	smp_wmb();	/* the same */
 	cell->total_ns += len;
 	cell->runq_ns += runq;
 	if (len > cell->max_ns)

@@ -2,7 +2,6 @@
 /* REPORT: /proc/waitprof. See report.h for its form. */
 
 #include <linux/capability.h>
-#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -13,7 +12,6 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 #include <linux/utsname.h>
-#include "compat/meminfo.h"
 #include "control.h"
 #include "record.h"
 #include "report.h"
@@ -32,37 +30,29 @@ static u64 waitprof_jiffies(u64 ns)
 	return sec * HZ + div_u64((u64)rest * HZ, NSEC_PER_SEC);
 }
 
-static void waitprof_show_memory(struct seq_file *m)
-{
-	struct waitprof_meminfo mi;
-
-	waitprof_meminfo(&mi);
-	seq_printf(m, "# memory total_kb=%lu free_kb=%lu available_kb=%lu low_free_kb=%lu buffers_kb=%lu cached_kb=%lu slab_kb=%lu slab_reclaimable_kb=%lu\n",
-		   mi.total, mi.free, mi.available, mi.low_free, mi.buffers,
-		   mi.cached, mi.slab, mi.slab_reclaimable);
-}
-
 static void waitprof_show_head(struct seq_file *m,
 			       const struct waitprof_snapshot *snap)
 {
 	static const char * const hooks[] = { "kprobe", "switch" };
 	const struct waitprof_window *w = &snap->window;
 	const struct waitprof_lost *l = &snap->lost;
-	struct waitprof_probe_state probe = waitprof_probe_state();
+	const struct waitprof_meminfo *mi = &snap->memory;
 	u32 rest;
 	u64 sec = div_u64_rem(w->realtime, NSEC_PER_SEC, &rest);
 
 	seq_printf(m, "# %s %d version=%s kernel=%s hz=%d cpus=%u state=%s hook=%s",
 		   WAITPROF_NAME, WAITPROF_FORMAT, WAITPROF_VERSION,
-		   init_utsname()->release, HZ, num_online_cpus(),
-		   w->on ? "on" : "off", hooks[probe.hook]);
-	if (probe.why)
+		   init_utsname()->release, HZ, snap->cpus,
+		   w->on ? "on" : "off", hooks[snap->probe.hook]);
+	if (snap->probe.why)
 		seq_printf(m, " hook_asked=%s hook_why=%s",
-			   hooks[waitprof_control_hook()], probe.why);
+			   hooks[waitprof_control_hook()], snap->probe.why);
 	seq_printf(m, " resets=%u realtime=%llu.%09u window_ns=%llu window_jiffies=%llu clock=%s\n",
 		   w->resets, sec, rest, w->ns, waitprof_jiffies(w->ns),
 		   waitprof_clock_is_sched() ? "sched" : "monotonic");
-	waitprof_show_memory(m);
+	seq_printf(m, "# memory total_kb=%lu free_kb=%lu available_kb=%lu low_free_kb=%lu buffers_kb=%lu cached_kb=%lu slab_kb=%lu slab_reclaimable_kb=%lu\n",
+		   mi->total, mi->free, mi->available, mi->low_free,
+		   mi->buffers, mi->cached, mi->slab, mi->slab_reclaimable);
 	seq_printf(m, "# lost no_slot=%llu other=%llu late=%llu clock_steps=%llu racing=%llu cut=%llu cut_ns=%llu kprobe_missed=%llu\n",
 		   l->no_slot, l->other, l->late, l->clock_steps, l->racing,
 		   w->cut, w->cut_ns, l->missed);

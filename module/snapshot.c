@@ -6,7 +6,6 @@
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/string.h>
-#include "probe.h"
 #include "record.h"
 #include "slot.h"
 #include "snapshot.h"
@@ -129,7 +128,8 @@ static int waitprof_sum_cmp(const void *a, const void *b)
 	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static void waitprof_snapshot_sort(struct waitprof_snapshot *snap)
+/* What is left once the sums are made. */
+static void waitprof_snapshot_finish(struct waitprof_snapshot *snap)
 {
 	u32 rows = waitprof_rows_end(), row, site;
 
@@ -150,7 +150,10 @@ static void waitprof_snapshot_sort(struct waitprof_snapshot *snap)
 	}
 	sort(snap->sorted, snap->nsorted, sizeof(*snap->sorted),
 	     waitprof_sum_cmp, NULL);
+	waitprof_meminfo(&snap->memory);
+	snap->probe = waitprof_probe_state();
 	snap->memo = waitprof_site_stats();
+	snap->cpus = num_online_cpus();
 	snap->lost.missed = waitprof_probe_missed();
 }
 
@@ -171,7 +174,7 @@ void waitprof_snapshot_take(struct waitprof_snapshot *snap)
 	snap->window.end = waitprof_clock();
 	snap->lost.racing = waitprof_slot_flights(snap->seqs,
 						  waitprof_sum_flight, snap);
-	waitprof_snapshot_sort(snap);
+	waitprof_snapshot_finish(snap);
 }
 
 /**
@@ -195,7 +198,7 @@ u64 waitprof_snapshot_close(struct waitprof_snapshot *snap)
 			    snap ? waitprof_sum_flight : NULL, snap);
 	if (snap) {
 		waitprof_sum_cells(snap, true);
-		waitprof_snapshot_sort(snap);
+		waitprof_snapshot_finish(snap);
 	}
 	waitprof_cells_clear_spare();
 	return now;

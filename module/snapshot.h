@@ -6,8 +6,10 @@
 #define _WAITPROF_SNAPSHOT_H
 
 #include <linux/types.h>
-#include "table.h"
+#include "compat/meminfo.h"
+#include "probe.h"
 #include "site.h"
+#include "table.h"
 
 /**
  * struct waitprof_sum - a row over all CPUs
@@ -85,7 +87,10 @@ struct waitprof_window {
  * struct waitprof_snapshot - all that a report needs
  * @window: the window
  * @lost: what is missing from it
+ * @memory: free memory and where the rest went
+ * @probe: the hook in use
  * @memo: what the memo is worth, since the module was loaded
+ * @cpus: how many were online
  * @rows_used: rows in use
  * @nsorted: how many of them have something to show
  * @closed: of a window that was closed by a reset
@@ -97,7 +102,10 @@ struct waitprof_window {
 struct waitprof_snapshot {
 	struct waitprof_window window;
 	struct waitprof_lost lost;
+	struct waitprof_meminfo memory;
+	struct waitprof_probe_state probe;
 	struct waitprof_site_stats memo;
+	unsigned int cpus;
 	u32 rows_used;
 	u32 nsorted;
 	bool closed;

@@ -212,6 +212,30 @@ static noinline __noclone void wp_fx_early(struct wp_ctx *c)
 	schedule();
 }
 
+/* Busy with a state set: whoever preempts it finds a task that is no sleeper. */
+static void wp_busy(unsigned int us)
+{
+	u64 end = ktime_get_ns() + us * 1000ull;
+
+	while (ktime_get_ns() < end)
+		cpu_relax();
+}
+
+static noinline __noclone void wp_fx_preempted(struct wp_ctx *c)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	wp_busy(c->ms * 1000);
+	__set_current_state(TASK_RUNNING);
+}
+
+/* The same, and then it sleeps: one wait, however often it was preempted. */
+static noinline __noclone void wp_fx_preempted_sleep(struct wp_ctx *c)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	wp_busy(c->ms * 1000);
+	schedule_timeout(msecs_to_jiffies(c->ms));
+}
+
 /* What the peer does in one round. */
 
 static noinline void wp_peer_wake(struct wp_ctx *c)
@@ -305,6 +329,8 @@ static const struct wp_fixture wp_fixtures[] = {
 	WP_ROW(runnable, "-", NULL, WP_NO_WAIT),
 	WP_ROW(signal, "-", NULL, WP_NO_WAIT | WP_SIGNAL),
 	WP_ROW(early, "-", NULL, WP_NO_WAIT),
+	WP_ROW(preempted, "-", NULL, WP_NO_WAIT),
+	WP_ROW(preempted_sleep, "D", NULL, 0),
 };
 
 static int wp_peer_thread(void *data)
