@@ -105,14 +105,15 @@ word() {
 }
 
 # sum FILE COLUMN SITE [CLASS [TASKS]]: over the rows at a function; COLUMN as the
-# heading has it, SITE without offset, "*" for any
+# heading has it, SITE without offset, several names separated by "|" where
+# kernels differ, "*" for any
 sum() {
 	LC_ALL=C awk -F '\t' -v col="$2" -v site="$3" -v class="${4:-*}" -v tasks="${5:-*}" '
 	/^# waits\t/ { for (i = 1; i <= NF; i++) c[$i] = i; next }
 	/^[0-9a-f]+ HERE\t/ {
 		fn = $c["site"]
 		sub(/[+ ].*/, "", fn)
-		if (site != "*" && fn != site) next
+		if (site != "*" && !index("|" site "|", "|" fn "|")) next
 		if (class != "*" && $c["class"] != class) next
 		if (tasks != "*" && $c["tasks"] != tasks) next
 		if (col ~ /^(max_ns|oldest_ns)$/) { if ($c[col] > n) n = $c[col] }
@@ -130,7 +131,7 @@ grown() {
 }
 
 # Sites that must never be seen: the scheduler, primitives, trampolines, idle.
-bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_.*|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
+bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_(trampoline|call|caller|regs.*|graph.*|stub|ops_.*)|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
 
 # no_bad_sites NAME FILE
 no_bad_sites() {
@@ -157,14 +158,37 @@ log_since() { dmesg | sed "1,/$log_mark/d"; }
 # nothing_left NAME [KPROBES]: of the module; KPROBES are those of others
 nothing_left() {
 	is "$1: nothing of the module is left" \
-		"$([ ! -e /proc/waitprof ] || echo file) $(grep -c '^waitprof ' /proc/modules) $(grep -c waitprof /proc/kallsyms) $(wc -l </sys/kernel/debug/kprobes/list)" " 0 0 ${2:-0}"
+		"$([ ! -e /proc/waitprof ] || echo file) $(grep -c '^waitprof ' /proc/modules) $(wc -l </sys/kernel/debug/kprobes/list)" " 0 ${2:-0}"
 }
 
-# format_holds NAME FILE: every line is as section "/proc/waitprof" has it
+# format_holds NAME FILE [again=1]: every line is as section "/proc/waitprof" has
+# it; again=1: a module was loaded again, and its rows may be there more than once
 format_holds() {
-	bad=$(LC_ALL=C awk -v release="$(uname -r)" -f ./format.awk "$tmp/$2" 2>&1)
+	bad=$(LC_ALL=C awk -v "${3:-again=0}" -v release="$(uname -r)" -f ./format.awk "$tmp/$2" 2>&1)
 	is "$1: every line is well formed" "$bad" ""
 }
+
+# works WORK... (wpfix help): in a window of its own, which is then the file w
+works() {
+	[ ! -e /proc/wp_fixture ] || echo clear >/proc/wp_fixture
+	wpfix window /proc/waitprof "$tmp/w" "$@" >"$tmp/tasks" || fail "wpfix window $*"
+}
+
+# of COLUMN [WORK]: the sum over those who did it, or over all and the command
+# itself; columns are nvcsw, nivcsw, inner
+of() {
+	awk -v col="$1" -v work="${2-}" '$1 == "task" && (work == "" || $2 == work) {
+		n += $(col == "nvcsw" ? 4 : col == "nivcsw" ? 5 : 6) } END { print n + 0 }' "$tmp/tasks"
+}
+
+# user_waits FILE: of all user tasks, but for those of the reset itself
+user_waits() {
+	LC_ALL=C awk -F '\t' '/^[0-9a-f]+ HERE\t/ && $7 == "user" && $5 !~ /\[waitprof\]$/ { n += $8 }
+		END { print n + 0 }' "$tmp/$1"
+}
+
+# asleep: tasks that are neither running nor dead, but for the shell's child
+asleep() { cat /proc/[0-9]*/task/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | grep -c '^[^RZX]'; }
 
 # Last line of a test.
 done_testing() {

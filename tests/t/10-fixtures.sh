@@ -69,9 +69,9 @@ for hook in kprobe switch; do
 	done
 
 	user_fixture "$hook" __x64_sys_clock_nanosleep 0 nanosleep 23 10
-	user_fixture "$hook" pipe_read 0 pipe 17 10
+	user_fixture "$hook" 'pipe_read|anon_pipe_read' 0 pipe 17 10
 	user_fixture "$hook" locks_lock_inode_wait 0 flock 7 20
-	user_fixture "$hook" futex_wait 0 futex 17 10
+	user_fixture "$hook" 'futex_wait|__futex_wait' 0 futex 17 10
 	user_fixture "$hook" futex_lock_pi 0 pifutex 7 20
 	user_fixture "$hook" do_wait 2 wait4 17 10
 	user_fixture "$hook" do_sys_poll 0 poll 17 10
