@@ -47,45 +47,72 @@ static enum waitprof_frame waitprof_classify(unsigned long ra, char *symbol)
 					    WAITPROF_FRAME_SITE;
 }
 
-/* Two distances in one word, so that no reader sees half a change. */
-static u64 waitprof_memo_merge(u64 what, u32 distance)
-{
-	u32 known = what & 0xffff;
-
-	if (what >> 16 || distance == known)	/* two already, or no news */
-		return what;
-	return (u64)max(known, distance) << 16 | min(known, distance);
-}
-
-static void waitprof_memo_learn(unsigned long ra, u32 site, long distance)
+/* A way of the set: the one that has @ra, else a free one, else NULL. */
+static u64 *waitprof_memo_way(unsigned long ra)
 {
 	struct waitprof_memo *set =
 		&waitprof_memo[hash_long(ra, WAITPROF_MEMO_BITS)];
-	int i;
+	int i, free = -1;
 
-	if (site == WAITPROF_SITE_NONE && (distance <= 0 || distance > 0xffff))
-		return;
+	for (i = WAITPROF_MEMO_WAYS - 1; i >= 0; i--) {
+		if (set->ra[i] == ra)
+			return &set->what[i];
+		if (!set->ra[i])
+			free = i;
+	}
+	if (free < 0)
+		return NULL;
+	WRITE_ONCE(set->what[free], 0);
+	/* Pairs with waitprof_memo_what(). What it is comes after: until then
+	 * the address is one that the memo does not know.
+	 */
+	smp_store_release(&set->ra[free], ra);
+	return &set->what[free];
+}
+
+/* What is to be kept of a return address whose next was seen at a distance.
+ * @known: what is known already, 0 if nothing
+ * @bp: the frame pointer register, which tells that the function aligns its
+ *	stack (nothing else uses it so), and then, if 16 bytes are meant, which
+ *	of the two distances this is
+ */
+static u64 waitprof_memo_distance(u64 known, unsigned long *slot,
+				  unsigned long *next, unsigned long *bp)
+{
+	u64 d = next - slot, lo = known & 0xffff, hi = known >> 16;
+
+	if (next <= slot || d >= 0xffff || known & WAITPROF_MEMO_NEVER)
+		return WAITPROF_MEMO_NEVER;
+	if (d == lo || d == hi)
+		return known;
+	if (!known && bp + 1 == next)
+		return (unsigned long)bp & 8 ? d << 16 | (d - 1) :
+					       (d + 1) << 16 | d;
+	if (!known)
+		return d;
+	if (!hi && d == lo + 1)
+		return d << 16 | lo;
+	if (!hi && lo == d + 1)
+		return lo << 16 | d;
+	return WAITPROF_MEMO_NEVER;
+}
+
+/* Learn that @ra is the site @site, or the distance to the next. */
+static void waitprof_memo_learn(unsigned long ra, u32 site,
+				unsigned long *slot, unsigned long *next,
+				unsigned long *bp)
+{
+	u64 *way;
+
 	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		return;
-	for (i = 0; i < WAITPROF_MEMO_WAYS; i++) {
-		if (set->ra[i] == ra) {
-			if (site == WAITPROF_SITE_NONE)
-				WRITE_ONCE(set->what[i],
-					   waitprof_memo_merge(set->what[i],
-							       distance));
-			break;
-		}
-		if (!set->ra[i]) {
-			WRITE_ONCE(set->what[i],
-				   site == WAITPROF_SITE_NONE ?
-				   (u64)distance : WAITPROF_MEMO_SITE | site);
-			/* Pairs with waitprof_memo_what(). */
-			smp_store_release(&set->ra[i], ra);
-			break;
-		}
-	}
-	if (i == WAITPROF_MEMO_WAYS)
+	way = waitprof_memo_way(ra);
+	if (!way)
 		this_cpu_inc(waitprof_stats.full);
+	else if (!site && !(*way & WAITPROF_MEMO_SITE))
+		WRITE_ONCE(*way, waitprof_memo_distance(*way, slot, next, bp));
+	else if (site && !*way)
+		WRITE_ONCE(*way, WAITPROF_MEMO_SITE | site);
 	clear_bit_unlock(0, &waitprof_memo_busy);
 }
 
@@ -101,14 +128,20 @@ noinline u32 waitprof_memo_walk_both(unsigned long *slot)
 	unsigned long *p = slot, *other = NULL;
 
 	while (waitprof_same_stack(p, slot)) {
-		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
+		unsigned long word = READ_ONCE_NOCHECK(*p);
+		u64 what = waitprof_memo_what(word);
 
 		if (what & WAITPROF_MEMO_SITE)
 			return what;
+		if (what == WAITPROF_MEMO_NEVER)
+			break;
 		if (what) {
 			other = what >> 16 ? p + (what >> 16) : NULL;
 			p += what & 0xffff;
-		} else if (other) {
+		} else if (other && !waitprof_unwind_text(word)) {
+			/* A saved frame pointer; not a return address that is
+			 * merely not known yet.
+			 */
 			p = other;
 			other = NULL;
 		} else {
@@ -150,7 +183,7 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 				enum waitprof_learn learn)
 {
 	char *symbol = *this_cpu_ptr(&waitprof_symbol);
-	unsigned long *slot, *slots[2] = {};
+	unsigned long *slot, *bp = NULL, *slots[2] = {};
 	unsigned long ra, ras[2] = {};
 	bool schedule = learn == WAITPROF_LEARN_SHORTCUT;
 	u32 site;
@@ -167,7 +200,7 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 		/* ras[1] and slots[1] are those of the frame before. */
 		if (sure && ras[1] && slot)
 			waitprof_memo_learn(ras[1], WAITPROF_SITE_NONE,
-					    slot - slots[1]);
+					    slots[1], slot, bp);
 		if (sure && schedule && i == 2)
 			waitprof_shortcut_learn(ras[0], slots[1] - slots[0],
 						ras[1], slot - slots[1]);
@@ -176,7 +209,7 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 		if (frame == WAITPROF_FRAME_SITE) {
 			site = waitprof_site_get(ra);
 			if (sure)
-				waitprof_memo_learn(ra, site, 0);
+				waitprof_memo_learn(ra, site, NULL, NULL, NULL);
 			return site;
 		}
 		if (i == 0)
@@ -187,6 +220,7 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 		slots[0] = slots[1];
 		ras[1] = frame == WAITPROF_FRAME_PRIMITIVE && slot ? ra : 0;
 		slots[1] = slot;
+		bp = slot ? waitprof_unwind_bp(u) : NULL;
 	}
 	this_cpu_inc(waitprof_stats.failed);
 	return WAITPROF_SITE_UNKNOWN;

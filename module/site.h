@@ -9,9 +9,10 @@
  *
  * and only where the memo does not know an address does the kernel's unwinder
  * walk, whose result is then learnt. A function that aligns its stack has two
- * distances, X and X + 8. The smaller is tried first: if it is wrong, the word
- * found is the frame pointer saved there, while a word too far up could be an
- * old return address.
+ * distances, X and X + 8, learnt together. The smaller is tried first: if it is
+ * wrong, the word found is the frame pointer saved there, while a word too far
+ * up could be an old return address. So the larger is tried only if the word at
+ * the smaller is no address of code at all.
  *
  * An entry, once written, keeps its address until its module goes; so a reader
  * needs no lock. Address 0 marks an empty entry and is never looked up.
@@ -34,13 +35,15 @@
 #define WAITPROF_MEMO_BITS	12
 #define WAITPROF_SITE_NONE	0u
 #define WAITPROF_MEMO_SITE	BIT_ULL(63)
+#define WAITPROF_MEMO_NEVER	BIT_ULL(62)
 
 /**
  * struct waitprof_memo - a set of the memo, one cache line
  * @ra: return addresses; 0 where the way is free
  * @what: for each: %WAITPROF_MEMO_SITE and the number of the site; or in the
  *	lowest 16 bits the distance to the next return address in words, and in
- *	the next 16 bits another, larger one or 0
+ *	the next 16 bits another, larger one or 0; or %WAITPROF_MEMO_NEVER where
+ *	two do not do
  */
 struct waitprof_memo {
 	unsigned long ra[WAITPROF_MEMO_WAYS];

@@ -59,6 +59,32 @@ static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
 }
 
 /**
+ * waitprof_unwind_bp() - the frame pointer register of the function that this
+ * frame's return address lies in
+ * @u: the unwinding; it has a slot
+ */
+static inline unsigned long *waitprof_unwind_bp(struct waitprof_unwind *u)
+{
+#ifdef CONFIG_UNWINDER_ORC
+	return (unsigned long *)u->st.bp;
+#else
+	return (unsigned long *)READ_ONCE_NOCHECK(*u->st.bp);
+#endif
+}
+
+/**
+ * waitprof_unwind_text() - may a word be a return address?
+ * @word: read from a stack
+ *
+ * x86-64 has the kernel and its modules in the highest 2 GiB, and there neither
+ * stacks nor memory of slab or pages.
+ */
+static inline bool waitprof_unwind_text(unsigned long word)
+{
+	return word >= __START_KERNEL_map;
+}
+
+/**
  * waitprof_unwind_next() - go to the caller's frame
  * @u: the unwinding
  */

@@ -186,10 +186,21 @@ static noinline __noclone void wp_fx_park(struct wp_ctx *c)
 	kthread_parkme();
 }
 
-/* The calls that are no waits. */
+/* The calls that are no waits. With MS they are busy first, so that it is time
+ * for somebody else to run.
+ */
+
+static void wp_busy(unsigned int ms)
+{
+	u64 end = ktime_get_ns() + ms * (u64)NSEC_PER_MSEC;
+
+	while (ktime_get_ns() < end)
+		cpu_relax();
+}
 
 static noinline __noclone void wp_fx_runnable(struct wp_ctx *c)
 {
+	wp_busy(c->ms);
 	schedule();
 }
 
@@ -199,6 +210,7 @@ static noinline __noclone void wp_fx_runnable(struct wp_ctx *c)
  */
 static noinline __noclone void wp_fx_signal(struct wp_ctx *c)
 {
+	wp_busy(c->ms);
 	set_tsk_thread_flag(current, TIF_SIGPENDING);
 	set_current_state(TASK_INTERRUPTIBLE);
 	schedule();
@@ -207,24 +219,17 @@ static noinline __noclone void wp_fx_signal(struct wp_ctx *c)
 
 static noinline __noclone void wp_fx_early(struct wp_ctx *c)
 {
+	wp_busy(c->ms);
 	set_current_state(TASK_UNINTERRUPTIBLE);
 	wake_up_process(current);
 	schedule();
 }
 
 /* Busy with a state set: whoever preempts it finds a task that is no sleeper. */
-static void wp_busy(unsigned int us)
-{
-	u64 end = ktime_get_ns() + us * 1000ull;
-
-	while (ktime_get_ns() < end)
-		cpu_relax();
-}
-
 static noinline __noclone void wp_fx_preempted(struct wp_ctx *c)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
-	wp_busy(c->ms * 1000);
+	wp_busy(c->ms);
 	__set_current_state(TASK_RUNNING);
 }
 
@@ -232,7 +237,7 @@ static noinline __noclone void wp_fx_preempted(struct wp_ctx *c)
 static noinline __noclone void wp_fx_preempted_sleep(struct wp_ctx *c)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
-	wp_busy(c->ms * 1000);
+	wp_busy(c->ms);
 	schedule_timeout(msecs_to_jiffies(c->ms));
 }
 

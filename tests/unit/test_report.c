@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /proc/waitprof: who may open it, what it prints, what can be written. */
+
+#include "machine.h"
+#include "control.c"
+#include "report.c"
+
+static struct sleeper a, b;
+
+static void load(void)
+{
+	machine_load(32);
+	memset(&waitprof_control, 0, sizeof(waitprof_control));
+	memset(&machine_probe, 0, sizeof(machine_probe));
+	sleeper_init(&a, 417);
+	sleeper_init(&b, 418);
+	sleeper_at(&a, PIPE_READ);
+	sleeper_at(&b, MOD_WAIT);
+	shim_clock = 1000;
+	shim_real = 1000;
+	shim_capable = shim_perfmon = shim_syslog = true;
+	shim_hidden = "ffffffff81234567";
+	if (waitprof_control_start(WAITPROF_HOOK_KPROBE) ||
+	    waitprof_report_init())
+		abort();
+}
+
+static void unload(void)
+{
+	waitprof_report_exit();
+	waitprof_control_stop();
+	machine_unload();
+}
+
+static int open_file(struct file *f, unsigned int mode)
+{
+	memset(f, 0, sizeof(*f));
+	f->f_mode = mode;
+	return shim_proc_entry.ops->proc_open(NULL, f);
+}
+
+static void close_file(struct file *f)
+{
+	shim_proc_entry.ops->proc_release(NULL, f);
+}
+
+/* As seq_file reads: all from position 0. */
+static const char *print(struct file *f)
+{
+	struct seq_file *m = f->private_data;
+	loff_t pos = 0;
+	void *v;
+
+	m->len = 0;
+	for (v = m->op->start(m, &pos); v; v = m->op->next(m, v, &pos))
+		m->op->show(m, v);
+	m->op->stop(m, v);
+	return m->text;
+}
+
+static ssize_t write_file(struct file *f, const char *text, size_t len)
+{
+	loff_t pos = 77;
+	ssize_t ret = shim_proc_entry.ops->proc_write(f, text, len, &pos);
+	struct seq_file *m = f->private_data;
+
+	if (m->lock.locked || waitprof_control.lock.locked)
+		abort();
+	return ret;
+}
+
+/* The line that begins with @begin; or, after "\t", has it. */
+static const char *line(const char *text, const char *with)
+{
+	static char copy[2048];
+	const char *p = strstr(text, with), *start;
+	size_t len;
+
+	if (!p)
+		return "(none)";
+	for (start = p; start > text && start[-1] != '\n'; start--)
+		;
+	len = strcspn(start, "\n");
+	memcpy(copy, start, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+static unsigned int count(const char *text, char c)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == c;
+	return n;
+}
+
+static void test_jiffies(void)
+{
+	/* HZ is 250 here: 4 ms. Past 2^63 what matters is that nothing
+	 * overflows: floor(ns * HZ / 10^9), computed with more bits.
+	 */
+	static const u64 ns[] = {
+		0, 1, 3999999, 4000000, 4000001, 999999999, 1000000000,
+		575260123456, 1ull << 32, (1ull << 63) - 1, 1ull << 63,
+		(1ull << 63) + 3999999, 18446744073709551615ull,
+		18446744073709551615ull / 250, 18446744073709551615ull / 250 + 1,
+	};
+	unsigned int i, state = 3, wrong = 0;
+
+	for (i = 0; i < ARRAY_SIZE(ns); i++)
+		is(waitprof_jiffies(ns[i]),
+		   (u64)((unsigned __int128)ns[i] * HZ / 1000000000),
+		   "%llu ns in jiffies", ns[i]);
+	for (i = 0; i < 100000; i++) {
+		u64 n = (u64)tap_random(&state) << 40 ^
+			(u64)tap_random(&state) << 20 ^ tap_random(&state);
+
+		wrong += waitprof_jiffies(n) !=
+			 (u64)((unsigned __int128)n * HZ / 1000000000);
+	}
+	is(wrong, 0, "and 100000 others");
+}
+
+static void test_lines(void)
+{
+	struct file f;
+	const char *text;
+	struct waitprof_cell *cell;
+
+	load();
+	cell = cell_of(0, row_of(PIPE_READ, WAITPROF_D, WAITPROF_KIND_IO));
+	cell->total_ns = 575260123456;
+	cell->runq_ns = 81234567;
+	cell->max_ns = 912345678;
+	cell->hist[9] = 12;
+	cell->hist[16] = 5100;
+	cell->hist[19] = 8;
+	a.t.in_iowait = 1;
+	sleep_on(&a, 0, 1000, TASK_UNINTERRUPTIBLE);
+	b.t.flags = PF_KTHREAD;
+	sleep_on(&b, 1, 2000, TASK_IDLE);
+	shim_clock = 2001345;
+	is(open_file(&f, FMODE_READ), 0, "opened");
+	text = print(&f);
+	is_str(line(text, "pipe_read"),
+	       "ffffffff81008044 HERE\t\t\t143815\tpipe_read+0x44/0x800\tDio\tuser\t5120\t575260123456\t81234567\t912345678\t1\t2000345\t2000345\t417\t9:12,16:5100,19:8",
+	       "a line, as documented");
+	is_str(line(text, "mod_wait"),
+	       "ffffffffc0000044 HERE\t\t\t0\tmod_wait+0x44/0x800 [wpmod]\tI\tkernel\t0\t0\t0\t0\t1\t1999345\t1999345\t418\t-",
+	       "a module's, in flight only");
+	is_str(line(text, "(other)"),
+	       "0000000000000000 HERE\t\t\t0\t(other)\t-\t-\t0\t0\t0\t0\t0\t0\t0\t0\t-",
+	       "(other)");
+	is_str(line(text, "# waits"),
+	       "# waits\t-\t-\tjiffies\tsite\tclass\ttasks\twaits\ttotal_ns\trunq_ns\tmax_ns\tin_flight\tin_flight_ns\toldest_ns\toldest_pid\thist",
+	       "the heading");
+	is(count(line(text, "# waits"), '\t'), count(line(text, "pipe_read"), '\t'),
+	   "as many columns in the heading as in a line");
+	ok(strstr(text, "pipe_read") < strstr(text, "mod_wait"),
+	   "the longest first");
+	is(count(text, '\n'), 5 + 3, "five lines of heading, three rows");
+	ok(!strncmp(text, "# waitprof 1 version=", 21), "how it begins");
+	close_file(&f);
+	unload();
+	a.t.in_iowait = 0;
+}
+
+static void test_classes(void)
+{
+	static const char * const names[] = {
+		"S", "D", "I", "T", "t", "P", "L", "F"
+	};
+	unsigned int class;
+	char wanted[32];
+	struct file f;
+
+	load();
+	for (class = 0; class < WAITPROF_CLASSES; class++)
+		cell_of(0, row_of(SITES + class, class,
+				  WAITPROF_KIND_KERNEL))->hist[31] = 1;
+	open_file(&f, FMODE_READ);
+	for (class = 0; class < WAITPROF_CLASSES; class++) {
+		sprintf(wanted, "site_%02u+0x44/0x800\t%s\tkernel\t1\t", class,
+			names[class]);
+		ok(strstr(print(&f), wanted), "class %s", names[class]);
+	}
+	close_file(&f);
+	unload();
+}
+
+static void test_head(void)
+{
+	struct file f;
+	const char *text;
+	int cpu;
+
+	load();
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		waitprof_cells(cpu, false)->no_slot = 1;
+		waitprof_cells(cpu, false)->late = 2;
+		waitprof_cells(cpu, false)->clock_steps = 3;
+	}
+	machine_missed = 6;
+	shim_clock = 180000001000ull;
+	shim_real = 1700000000000000042ull;
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	is_str(line(text, "# waitprof"),
+	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
+	       "the first line");
+	is_str(line(text, "# memory"),
+	       "# memory total_kb=4000 free_kb=2000 available_kb=2400 low_free_kb=1600 buffers_kb=80 cached_kb=1000 slab_kb=360 slab_reclaimable_kb=160",
+	       "memory");
+	is_str(line(text, "# lost"),
+	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6",
+	       "losses");
+	ok(strstr(line(text, "# tables"), " rows=32 ") &&
+	   strstr(line(text, "# tables"), " slots=64 "), "tables");
+	close_file(&f);
+
+	machine_missed = 0;
+	machine_probe.hook = WAITPROF_HOOK_SWITCH;
+	machine_probe.why = "kprobe-refused";
+	open_file(&f, FMODE_READ);
+	ok(strstr(line(print(&f), "# waitprof"),
+		  " hook=switch hook_asked=kprobe hook_why=kprobe-refused "),
+	   "why there is no kprobe");
+	close_file(&f);
+	waitprof_control_command("off", 3, NULL);
+	open_file(&f, FMODE_READ);
+	ok(strstr(line(print(&f), "# waitprof"), " state=off "), "off");
+	close_file(&f);
+	unload();
+}
+
+static void test_addresses(void)
+{
+	struct file f;
+
+	load();
+	sleep_on(&a, 0, 1000, TASK_INTERRUPTIBLE);
+	shim_syslog = false;
+	open_file(&f, FMODE_READ);
+	ok(!strncmp(line(print(&f), "pipe_read"), "0000000000000000 HERE", 21),
+	   "no CAP_SYSLOG: no addresses");
+	ok(!strstr(print(&f), "ffffffff"), "not one");
+	close_file(&f);
+	shim_syslog = true;
+	shim_hidden = "0000000000000000";
+	open_file(&f, FMODE_READ);
+	ok(!strstr(print(&f), "ffffffff"), "kptr_restrict=2: no addresses");
+	close_file(&f);
+	shim_hidden = "00000000deadbeef";
+	open_file(&f, FMODE_READ);
+	ok(strstr(print(&f), "ffffffff81"), "else there are");
+
+	/* The rights are those at the opening. */
+	shim_syslog = false;
+	ok(strstr(print(&f), "ffffffff81"), "and stay");
+	close_file(&f);
+	unload();
+}
+
+static void test_open(void)
+{
+	struct file f;
+
+	load();
+	shim_perfmon = false;
+	is(open_file(&f, FMODE_READ), -EPERM, "reading needs CAP_PERFMON");
+	is(open_file(&f, FMODE_READ | FMODE_WRITE), -EPERM, "also with writing");
+	is(open_file(&f, FMODE_WRITE), 0, "writing does not");
+	close_file(&f);
+	shim_perfmon = true;
+	shim_capable = false;
+	is(open_file(&f, FMODE_WRITE), -EPERM, "writing needs CAP_SYS_ADMIN");
+	is(open_file(&f, FMODE_READ | FMODE_WRITE), -EPERM, "also with reading");
+	is(open_file(&f, FMODE_READ), 0, "reading does not");
+	close_file(&f);
+	shim_capable = true;
+
+	shim_signal = true;
+	is(open_file(&f, FMODE_READ), -EINTR, "a signal comes first");
+	shim_signal = false;
+	{
+		unsigned long before = shim_allocs;
+		int left, failed = 0;
+
+		for (left = 0; left < 4; left++) {
+			shim_alloc_left = left;
+			failed += open_file(&f, FMODE_READ) == -ENOMEM;
+			shim_alloc_left = -1;
+		}
+		is(failed, 4, "each allocation that fails is noticed");
+		is(shim_allocs, before, "and leaves nothing");
+	}
+	unload();
+	shim_proc_fails = true;
+	is(waitprof_report_init(), -ENOMEM, "no /proc entry");
+	shim_proc_fails = false;
+}
+
+/* Positions, in any order: seq_file asks again for where it stopped. */
+static void test_positions(void)
+{
+	struct seq_file *m;
+	struct file f;
+	loff_t pos;
+	char *all;
+	unsigned int n;
+
+	load();
+	for (n = 0; n < 5; n++)
+		cell_of(0, row_of(SITES + n, WAITPROF_S, 0))->hist[n] = 1;
+	open_file(&f, FMODE_READ);
+	all = strdup(print(&f));
+	m = f.private_data;
+	m->len = 0;
+	for (n = 0; n < 20; n++) {	/* each record by a start of its own */
+		void *v;
+
+		pos = n;
+		v = m->op->start(m, &pos);
+		if (v)
+			m->op->show(m, v);
+		m->op->stop(m, v);
+		if (!v)
+			break;
+	}
+	is(n, 7, "head, five rows and (other)");
+	is_str(m->text, all, "the same text piece by piece");
+	pos = -1;
+	ok(!m->op->start(m, &pos), "nothing before the beginning");
+	pos = 1ll << 40;
+	ok(!m->op->start(m, &pos), "nor far behind the end");
+	is_str(print(&f), all, "and the same again");
+	free(all);
+	close_file(&f);
+
+	open_file(&f, FMODE_WRITE);
+	m = f.private_data;
+	pos = 0;
+	ok(!m->op->start(m, &pos), "opened for writing: nothing to read");
+	close_file(&f);
+	unload();
+}
+
+static void test_write(void)
+{
+	static const size_t sizes[] = {
+		0, WAITPROF_COMMAND_MAX + 1, 255, 256, 257, 4096, 1 << 20,
+		0x7ffff000,
+	};
+	char *text = malloc(WAITPROF_COMMAND_MAX);
+	unsigned int i, wrong = 0;
+	struct file f, rw;
+	loff_t pos;
+
+	load();
+	cell_of(0, row_of(PIPE_READ, WAITPROF_S, 0))->hist[3] = 1;
+	open_file(&f, FMODE_WRITE);
+	memset(text, 'x', WAITPROF_COMMAND_MAX);
+	memcpy(text, "reset\n", 6);
+	shim_copied = 0;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		wrong += write_file(&f, text, sizes[i]) != -EINVAL;
+	is(wrong, 0, "D3: empty and over-long writes are refused");
+	is(shim_copied, 0, "D3: without a look at them");
+	is(write_file(&f, text, WAITPROF_COMMAND_MAX), -EINVAL,
+	   "D3: the longest is looked at, and no command");
+	is(write_file(&f, text, 7), -EINVAL, "D3: a command and a letter");
+	is(write_file(&f, SHIM_BAD_POINTER, 5), -EFAULT, "D3: a bad pointer");
+	is(write_file(&f, "\0", 1), -EINVAL, "D3: a zero byte");
+	is(write_file(&f, "r", 1), -EINVAL, "D3: one byte of a command");
+	shim_signal = true;
+	is(write_file(&f, "reset", 5), -EINTR, "D3: a signal comes first");
+	shim_signal = false;
+	is(WAITS, 1, "D3: none of them has changed anything");
+	is(waitprof_control.resets, 0, "D3: nor reset");
+
+	is(write_file(&f, "0", 1), 1, "D3: 0 is taken whole");
+	is(WAITS, 0, "D3: and done");
+	is(write_file(&f, "reset\n", 6), 6, "D3: as is reset and newline");
+	is(waitprof_control.resets, 2, "D3: two resets");
+	close_file(&f);
+
+	/* Read and reset in one. */
+	cell_of(2, row_of(PIPE_READ, WAITPROF_S, 0))->hist[4] = 3;
+	is(open_file(&rw, FMODE_READ | FMODE_WRITE), 0, "open for both");
+	cell_of(2, row_of(PIPE_READ, WAITPROF_S, 0))->hist[4] = 4;
+	ok(strstr(print(&rw), "\t4:3\n"), "reads what was when it was opened");
+	pos = 55;
+	is(shim_proc_entry.ops->proc_write(&rw, "reset", 5, &pos), 5, "reset");
+	is(pos, 0, "it reads from the beginning");
+	ok(strstr(print(&rw), "\t4:4\n"), "the window that was closed, whole");
+	is(WAITS, 0, "a new one has begun");
+	ok(strstr(print(&rw), "ffffffff81"), "with addresses, as before");
+	pos = 55;
+	is(shim_proc_entry.ops->proc_write(&rw, "rest", 4, &pos), -EINVAL,
+	   "what is no command");
+	is(pos, 55, "does not move it");
+	ok(strstr(print(&rw), "\t4:4\n"), "nor what it reads");
+	is(shim_proc_entry.ops->proc_write(&rw, "off", 3, &pos), 3, "off");
+	ok(strstr(print(&rw), "\t4:4\n"), "does neither");
+	i = shim_allocs;
+	shim_alloc_left = 0;
+	is(write_file(&rw, "reset", 5), -ENOMEM, "a reset without memory");
+	shim_alloc_left = -1;
+	is(shim_allocs, i, "leaves nothing");
+	is(waitprof_control.resets, 3, "and is none");
+	close_file(&rw);
+	unload();
+	is(shim_allocs, 0, "all memory is given back");
+	free(text);
+}
+
+int main(void)
+{
+	world_init();
+	test_jiffies();
+	test_lines();
+	test_classes();
+	test_head();
+	test_addresses();
+	test_open();
+	test_positions();
+	test_write();
+	free(a.stack.word);
+	free(b.stack.word);
+	free(machine_idle.stack.word);
+	return tap_done();
+}
