@@ -31,6 +31,8 @@ modules_install: modules
 
 install: modules_install
 	install -D -m 0755 scripts/waitprof "$(DESTDIR)$(PREFIX)/sbin/waitprof"
+	install -d "$(DESTDIR)$(PREFIX)/lib/waitprof"
+	install -m 0644 scripts/lib/*.awk "$(DESTDIR)$(PREFIX)/lib/waitprof"
 
 clean:
 	$(KBUILD) clean
