@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands: reset, on, off. See control.h. */
+/* Commands: reset, on, off, track, untrack. See control.h. */
 
+#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
@@ -9,6 +10,7 @@
 #include "record.h"
 #include "slot.h"
 #include "snapshot.h"
+#include "tracker.h"
 
 /**
  * struct waitprof_control - the state, guarded by @lock
@@ -21,6 +23,7 @@
  * @before: how long the window had recorded by then, ns
  * @cut: waits ended by off in this window
  * @cut_ns: their time
+ * @missed: hits that the kprobe had missed when the window began
  */
 static struct waitprof_control {
 	struct mutex lock;	/* the rest of this struct, and the windows */
@@ -31,9 +34,17 @@ static struct waitprof_control {
 	u64 before;
 	u64 cut;
 	u64 cut_ns;
+	u64 missed;
 } waitprof_control = {
 	.lock = __MUTEX_INITIALIZER(waitprof_control.lock),
 };
+
+/* How long recording has been on, in one go. */
+static u64 waitprof_on_for(u64 now)
+{
+	/* The clock of one CPU may be a little behind that of another. */
+	return now - min(now, waitprof_control.since);
+}
 
 /* The window as it is at @end. */
 static struct waitprof_window waitprof_window(u64 end)
@@ -44,43 +55,12 @@ static struct waitprof_window waitprof_window(u64 end)
 		.on = c->on,
 		.resets = c->resets,
 		.end = end,
-		.ns = c->before + (c->on ? end - c->since : 0),
+		.ns = c->before + (c->on ? waitprof_on_for(end) : 0),
 		.realtime = ktime_get_real_ns() - (waitprof_clock() - end),
 		.cut = c->cut,
 		.cut_ns = c->cut_ns,
+		.missed = waitprof_probe_missed() - c->missed,
 	};
-}
-
-static int waitprof_on(void)
-{
-	struct waitprof_control *c = &waitprof_control;
-	u64 now = waitprof_clock();
-	int err;
-
-	if (c->on)
-		return 0;
-	err = waitprof_probe_start(c->hook);
-	if (err)
-		return err;
-	c->on = true;
-	c->since = now;
-	waitprof_record_scan();
-	return 0;
-}
-
-static void waitprof_off(void)
-{
-	struct waitprof_control *c = &waitprof_control;
-	u64 now;
-
-	if (!c->on)
-		return;
-	waitprof_probe_stop();
-	now = waitprof_clock();
-	waitprof_slot_cut(now, waitprof_cells(0, false)->start, &c->cut,
-			  &c->cut_ns);
-	c->before += now - c->since;
-	c->on = false;
 }
 
 /* @snap: to be filled with the window that ends here, or NULL. */
@@ -96,6 +76,45 @@ static void waitprof_reset(struct waitprof_snapshot *snap)
 	c->before = 0;
 	c->cut = 0;
 	c->cut_ns = 0;
+	c->missed = waitprof_probe_missed();
+}
+
+/* @first: at load, with which the first window begins. */
+static int waitprof_on(bool first)
+{
+	struct waitprof_control *c = &waitprof_control;
+	int err;
+
+	if (c->on)
+		return 0;
+	waitprof_record_choose();
+	err = waitprof_probe_start(c->hook);
+	if (err)
+		return err;
+	c->on = true;
+	/* What the self-test did is no news. */
+	if (first)
+		waitprof_reset(NULL);
+	c->since = waitprof_clock();
+	waitprof_record_scan();
+	waitprof_tracker_start();
+	return 0;
+}
+
+static void waitprof_off(void)
+{
+	struct waitprof_control *c = &waitprof_control;
+	u64 now;
+
+	if (!c->on)
+		return;
+	waitprof_tracker_stop();
+	waitprof_probe_stop();
+	now = waitprof_clock();
+	waitprof_slot_cut(now, waitprof_cells(0, false)->start, &c->cut,
+			  &c->cut_ns);
+	c->before += waitprof_on_for(now);
+	c->on = false;
 }
 
 /**
@@ -111,12 +130,8 @@ int waitprof_control_start(enum waitprof_hook hook)
 
 	mutex_lock(&waitprof_control.lock);
 	waitprof_control.hook = hook;
-	err = waitprof_on();
-	if (!err) {
-		/* What the self-test did is no news. */
-		waitprof_reset(NULL);
-		waitprof_control.resets = 0;
-	}
+	err = waitprof_on(true);
+	waitprof_control.resets = 0;
 	mutex_unlock(&waitprof_control.lock);
 	return err;
 }
@@ -131,14 +146,6 @@ void waitprof_control_stop(void)
 	mutex_lock(&waitprof_control.lock);
 	waitprof_off();
 	mutex_unlock(&waitprof_control.lock);
-}
-
-/**
- * waitprof_control_hook() - the hook that was asked for
- */
-enum waitprof_hook waitprof_control_hook(void)
-{
-	return waitprof_control.hook;
 }
 
 /**
@@ -158,46 +165,123 @@ int waitprof_control_read(struct waitprof_snapshot *snap)
 	return 0;
 }
 
+/* The words of a command, separated by single blanks. */
+#define WAITPROF_WORDS		4
+
+/* Cut @cmd into words. Return: how many; 0 if it is not made of words. */
+static unsigned int waitprof_words(char *cmd, char **words)
+{
+	unsigned int n = 0;
+	char *word;
+
+	while ((word = strsep(&cmd, " "))) {
+		if (!*word || n == WAITPROF_WORDS)
+			return 0;
+		words[n++] = word;
+	}
+	return n;
+}
+
+/* Is it made of letters, digits and these characters, and short enough? */
+static bool waitprof_word_ok(const char *word, const char *also, size_t size)
+{
+	size_t i;
+
+	for (i = 0; word[i]; i++)
+		if (!isascii(word[i]) ||
+		    (!isalnum(word[i]) && !strchr(also, word[i])))
+			return false;
+	return i && i < size;
+}
+
+/* SYMBOL or MODULE:SYMBOL */
+static bool waitprof_symbol_ok(const char *word)
+{
+	const char *colon = strchr(word, ':');
+
+	return waitprof_word_ok(word, "_.:", WAITPROF_TRACKER_SYMBOL) &&
+	       (!colon || (colon != word && colon[1] &&
+			   !strchr(colon + 1, ':')));
+}
+
+static int waitprof_track(char **words, unsigned int n)
+{
+	unsigned int i;
+
+	if (n < 3 || !waitprof_word_ok(words[1], "_.-", WAITPROF_TRACKER_NAME))
+		return -EINVAL;
+	for (i = 2; i < n; i++)
+		if (!waitprof_symbol_ok(words[i]))
+			return -EINVAL;
+	return waitprof_tracker_add(words[1], words[2],
+				     n > 3 ? words[3] : NULL);
+}
+
+static int waitprof_execute(char **words, unsigned int n,
+			    struct waitprof_snapshot *snap)
+{
+	if (n > 2 && !strcmp(words[0], "track"))
+		return waitprof_track(words, n);
+	if (n == 2 && !strcmp(words[0], "untrack"))
+		return waitprof_tracker_remove(words[1]);
+	if (n != 1)
+		return -EINVAL;
+	if (!strcmp(words[0], "on"))
+		return waitprof_on(false);
+	if (!strcmp(words[0], "reset") || !strcmp(words[0], "0")) {
+		waitprof_reset(snap);
+		return !!snap;
+	}
+	if (!strcmp(words[0], "off")) {
+		waitprof_off();
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/**
+ * waitprof_control_resets() - is it a command to reset?
+ * @cmd: see waitprof_control_command()
+ * @len: see waitprof_control_command()
+ */
+bool waitprof_control_resets(const char *cmd, size_t len)
+{
+	if (len && cmd[len - 1] == '\n')
+		len--;
+	return (len == 5 && !memcmp(cmd, "reset", 5)) ||
+	       (len == 1 && *cmd == '0');
+}
+
 /**
  * waitprof_control_command() - do what was written
- * @cmd: the command, not terminated; one newline may follow it
+ * @cmd: the command, with room for one character more; a newline may end it;
+ *	cut up in place
  * @len: its length
  * @snap: if it is a reset, gets the window that this closes; or NULL
  *
  * Context: process, may sleep.
  * Return: 0; 1 if @snap was filled; -EINVAL if it is no command, -EINTR if a
- *	signal came first; then nothing has changed.
+ *	signal came first, or what waitprof_tracker_add() says; then nothing has
+ *	changed.
  */
-int waitprof_control_command(const char *cmd, size_t len,
+int waitprof_control_command(char *cmd, size_t len,
 			     struct waitprof_snapshot *snap)
 {
-	static const char * const words[] = { "reset", "0", "on", "off" };
-	unsigned int i;
-	int ret = 0;
+	char *words[WAITPROF_WORDS];
+	unsigned int n;
+	int ret;
 
 	if (len && cmd[len - 1] == '\n')
 		len--;
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (len == strlen(words[i]) && !memcmp(cmd, words[i], len))
-			break;
-	if (i == ARRAY_SIZE(words))
+	cmd[len] = '\0';
+	if (strlen(cmd) != len)
 		return -EINVAL;
-
+	n = waitprof_words(cmd, words);
+	if (!n)
+		return -EINVAL;
 	if (mutex_lock_interruptible(&waitprof_control.lock))
 		return -EINTR;
-	switch (i) {
-	case 0:
-	case 1:
-		waitprof_reset(snap);
-		ret = !!snap;
-		break;
-	case 2:
-		ret = waitprof_on();
-		break;
-	case 3:
-		waitprof_off();
-		break;
-	}
+	ret = waitprof_execute(words, n, snap);
 	mutex_unlock(&waitprof_control.lock);
 	return ret;
 }

@@ -10,15 +10,15 @@
 #include "probe.h"
 
 /* Longer is no command. */
-#define WAITPROF_COMMAND_MAX	128
+#define WAITPROF_COMMAND_MAX	320
 
 struct waitprof_snapshot;
 
 int waitprof_control_start(enum waitprof_hook hook);
 void waitprof_control_stop(void);
 int waitprof_control_read(struct waitprof_snapshot *snap);
-int waitprof_control_command(const char *cmd, size_t len,
+bool waitprof_control_resets(const char *cmd, size_t len);
+int waitprof_control_command(char *cmd, size_t len,
 			     struct waitprof_snapshot *snap);
-enum waitprof_hook waitprof_control_hook(void);
 
 #endif /* _WAITPROF_CONTROL_H */

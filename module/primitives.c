@@ -253,8 +253,6 @@ static const char * const waitprof_primitives[] = {
 };
 
 /* What skip= adds. */
-#define WAITPROF_SKIP_MAX	32
-
 static struct {
 	const char *name;	/* not terminated */
 	size_t len;

@@ -4,6 +4,9 @@
 
 #include <linux/types.h>
 
+/* Names that skip= may add. */
+#define WAITPROF_SKIP_MAX	32u
+
 bool waitprof_primitive(char *symbol);
 bool waitprof_primitive_skip(const char *names);
 

@@ -21,10 +21,12 @@ enum waitprof_hook {
 /**
  * struct waitprof_probe_state - what the probes are doing
  * @hook: the hook in use
- * @why: why it is not the one that was asked for; NULL if it is
+ * @asked: the one that was asked for
+ * @why: why it is another; NULL if it is not
  */
 struct waitprof_probe_state {
 	enum waitprof_hook hook;
+	enum waitprof_hook asked;
 	const char *why;
 };
 

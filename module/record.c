@@ -92,6 +92,13 @@ static __always_inline u32 waitprof_class(unsigned int state)
 	return WAITPROF_D;
 }
 
+/* The state was overwritten by a waker: what is left of it. */
+static __always_inline unsigned int waitprof_state_guess(struct task_struct *t)
+{
+	return t->sched_contributes_to_load ? TASK_UNINTERRUPTIBLE :
+					      TASK_INTERRUPTIBLE;
+}
+
 static __always_inline u32 waitprof_kind(struct task_struct *t,
 					 unsigned int state)
 {
@@ -104,7 +111,7 @@ static __always_inline u32 waitprof_kind(struct task_struct *t,
 static __always_inline bool
 waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
 {
-	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+	struct waitprof_slot *s = waitprof_place(t, 0);
 
 	if (unlikely(cmpxchg(&s->task, NULL, t))) {
 		s = waitprof_claim_next(t);
@@ -124,7 +131,7 @@ waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
 }
 
 /* The wait began in an earlier window. The time before this one was counted
- * there by waitprof_record_close(), or is now: whoever changes the epoch.
+ * there by waitprof_slot_close(), or is now: whoever changes the epoch.
  */
 static noinline void waitprof_straddle(struct waitprof_slot *s,
 				       struct waitprof_cells *cells)
@@ -142,8 +149,9 @@ static noinline void waitprof_straddle(struct waitprof_slot *s,
 
 static __always_inline u32 waitprof_bucket(u64 ns)
 {
-	return min(__fls(div_u64(ns, NSEC_PER_USEC) | 1),
-		   WAITPROF_BUCKETS - 1ul);
+	u32 b = __fls(div_u64(ns, NSEC_PER_USEC) | 1);
+
+	return likely(b < WAITPROF_BUCKETS) ? b : WAITPROF_BUCKETS - 1;
 }
 
 static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
@@ -230,8 +238,7 @@ int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs)
 	h->slot = slot;
 	h->ra = READ_ONCE_NOCHECK(*slot);
 	h->state = state;
-	h->row = waitprof_row(waitprof_site(slot, regs,
-					    (unsigned long)p->addr),
+	h->row = waitprof_row(waitprof_site(slot, regs, p),
 			      waitprof_kind(t, state));
 	WRITE_ONCE(h->task, t);
 	return 0;
@@ -247,7 +254,8 @@ static __always_inline bool waitprof_handed_off(struct waitprof_handoff *h,
 						unsigned int state,
 						unsigned long *slot)
 {
-	return h->task == t && h->slot == slot && h->state == state &&
+	return h->task == t && h->slot == slot &&
+	       (h->state == state || WAITPROF_STATE_LOST(state)) &&
 	       h->ra == READ_ONCE_NOCHECK(*slot);
 }
 
@@ -266,7 +274,9 @@ static __always_inline u32 waitprof_switch_row(struct task_struct *t,
 			return h->row;
 		cells->late++;
 	}
-	return waitprof_row(waitprof_site(slot ?: ra, NULL, 0),
+	if (WAITPROF_STATE_LOST(state))
+		state = waitprof_state_guess(t);
+	return waitprof_row(waitprof_site(slot ?: ra, NULL, NULL),
 			    waitprof_kind(t, state));
 }
 
@@ -290,7 +300,7 @@ WAITPROF_SWITCH_PROBE(waitprof_record_switch)
 	 */
 	cells = this_cpu_read(waitprof_active);
 	now = waitprof_now();
-	if (state && !(state & TASK_DEAD) && waitprof_task_blocked(prev)) {
+	if (state && !(state & TASK_DEAD) && waitprof_switch_blocked(prev, preempt)) {
 		unsigned long *ra =
 			(unsigned long *)__builtin_frame_address(0) + 1;
 		u32 row = waitprof_switch_row(prev, state, cells, ra);
@@ -329,13 +339,21 @@ u64 waitprof_record_kprobe_hits(void)
  */
 void waitprof_record_late(bool count)
 {
+	if (count)
+		static_branch_enable(&waitprof_kprobe_on);
+	else
+		static_branch_disable(&waitprof_kprobe_on);
+}
+
+/**
+ * waitprof_record_forget() - forget what kprobes have left
+ *
+ * Context: process; no probe runs.
+ */
+void waitprof_record_forget(void)
+{
 	int cpu;
 
-	if (count) {
-		static_branch_enable(&waitprof_kprobe_on);
-		return;
-	}
-	static_branch_disable(&waitprof_kprobe_on);
 	for_each_possible_cpu(cpu)
 		per_cpu(waitprof_handoff, cpu).task = NULL;
 }
@@ -389,12 +407,14 @@ void waitprof_record_scan(void)
 }
 
 /**
- * waitprof_record_init() - choose the clock
+ * waitprof_record_choose() - choose the clock
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; no wait is in progress.
  */
-void waitprof_record_init(void)
+void waitprof_record_choose(void)
 {
-	if (!waitprof_sched_clock_good())
+	if (waitprof_sched_clock_good())
+		static_branch_disable(&waitprof_mono);
+	else
 		static_branch_enable(&waitprof_mono);
 }

@@ -24,9 +24,10 @@ WAITPROF_SWITCH_PROBE(waitprof_record_switch);
 u64 waitprof_clock(void);
 bool waitprof_clock_is_sched(void);
 
-void waitprof_record_init(void);
+void waitprof_record_choose(void);
 u64 waitprof_record_kprobe_hits(void);
 void waitprof_record_late(bool count);
+void waitprof_record_forget(void);
 void waitprof_record_scan(void);
 
 #endif /* _WAITPROF_RECORD_H */

@@ -13,11 +13,13 @@
 #include <linux/user_namespace.h>
 #include <linux/utsname.h>
 #include "control.h"
+#include "path.h"
 #include "record.h"
 #include "report.h"
 #include "site.h"
 #include "slot.h"
 #include "snapshot.h"
+#include "tracker.h"
 
 static struct proc_dir_entry *waitprof_proc;
 
@@ -46,21 +48,24 @@ static void waitprof_show_head(struct seq_file *m,
 		   w->on ? "on" : "off", hooks[snap->probe.hook]);
 	if (snap->probe.why)
 		seq_printf(m, " hook_asked=%s hook_why=%s",
-			   hooks[waitprof_control_hook()], snap->probe.why);
+			   hooks[snap->probe.asked], snap->probe.why);
+	seq_printf(m, " live=%s",
+		   waitprof_object_mapped() ? "map" : "count");
 	seq_printf(m, " resets=%u realtime=%llu.%09u window_ns=%llu window_jiffies=%llu clock=%s\n",
 		   w->resets, sec, rest, w->ns, waitprof_jiffies(w->ns),
 		   waitprof_clock_is_sched() ? "sched" : "monotonic");
 	seq_printf(m, "# memory total_kb=%lu free_kb=%lu available_kb=%lu low_free_kb=%lu buffers_kb=%lu cached_kb=%lu slab_kb=%lu slab_reclaimable_kb=%lu\n",
 		   mi->total, mi->free, mi->available, mi->low_free,
 		   mi->buffers, mi->cached, mi->slab, mi->slab_reclaimable);
-	seq_printf(m, "# lost no_slot=%llu other=%llu late=%llu clock_steps=%llu racing=%llu cut=%llu cut_ns=%llu kprobe_missed=%llu\n",
+	seq_printf(m, "# lost no_slot=%llu other=%llu late=%llu clock_steps=%llu racing=%llu cut=%llu cut_ns=%llu kprobe_missed=%llu object_overflow=%llu\n",
 		   l->no_slot, l->other, l->late, l->clock_steps, l->racing,
-		   w->cut, w->cut_ns, l->missed);
+		   w->cut, w->cut_ns, w->missed, l->object_overflow);
 	seq_printf(m, "# tables rows=%u rows_used=%u slots=%u memory_kb=%llu memo_misses=%llu memo_full=%llu unwind_failed=%llu checked=%llu mismatches=%llu\n",
 		   waitprof_rows_end() - WAITPROF_ROWS_FIXED, snap->rows_used,
 		   waitprof_slot_count(),
 		   (waitprof_table_bytes() + sizeof(waitprof_memo) +
-		    waitprof_slot_bytes()) >> 10,
+		    waitprof_slot_bytes() + waitprof_path_bytes() +
+		    waitprof_object_bytes()) >> 10,
 		   snap->memo.misses, snap->memo.full, snap->memo.failed,
 		   snap->memo.checked, snap->memo.wrong);
 	seq_puts(m, "# waits\t-\t-\tjiffies\tsite\tclass\ttasks\twaits\ttotal_ns\trunq_ns\tmax_ns\tin_flight\tin_flight_ns\toldest_ns\toldest_pid\thist\n");
@@ -111,14 +116,97 @@ static void waitprof_show_sum(struct seq_file *m,
 	waitprof_show_hist(m, sum);
 }
 
-/* Position 0 is the head, position n is row n - 1 of the sorted ones. */
+/* A number that cannot be had reads n/a, never 0. */
+static void waitprof_show_count(struct seq_file *m, bool known, s64 n)
+{
+	if (known)
+		seq_printf(m, "%lld\t", n);
+	else
+		seq_puts(m, "n/a\t");
+}
+
+static void waitprof_show_objects(struct seq_file *m,
+				  const struct waitprof_snapshot *snap)
+{
+	u32 i;
+
+	seq_puts(m, "# objects\tallocs\tfrees\tlive\tpeak\tfailed\tolder_frees\tmissed\tunit_bytes\tnote\n");
+	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+		const struct waitprof_tracker_sum *o = &snap->objects[i];
+
+		bool paired = o->counted && o->paired;
+		bool mapped = paired && waitprof_object_mapped();
+
+		if (!o->used)
+			continue;
+		seq_printf(m, "%s\t", o->name);
+		waitprof_show_count(m, o->counted, o->counts.allocs);
+		waitprof_show_count(m, paired, o->counts.frees);
+		waitprof_show_count(m, paired, o->counts.allocs -
+					       o->counts.frees);
+		waitprof_show_count(m, paired, o->peak);
+		waitprof_show_count(m, mapped, o->counts.failed);
+		waitprof_show_count(m, mapped, o->counts.older_frees);
+		waitprof_show_count(m, o->counted, o->missed);
+		waitprof_show_count(m, o->counted && o->unit, o->unit);
+		seq_printf(m, "%s\n", o->note);
+	}
+}
+
+static const struct waitprof_tracker_sum *
+waitprof_object_of(const struct waitprof_snapshot *snap, u32 serial)
+{
+	u32 i;
+
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
+		if (snap->objects[i].used && snap->objects[i].serial == serial)
+			return &snap->objects[i];
+	return NULL;
+}
+
+static void waitprof_show_path(struct seq_file *m,
+			       const struct waitprof_snapshot *snap,
+			       const struct waitprof_path_sum *p)
+{
+	u32 sites[WAITPROF_DEPTH_MAX], tracker, depth, i;
+	const struct waitprof_tracker_sum *o;
+	char name[WAITPROF_NAME_LEN];
+
+	if (!waitprof_path_key(p->path, &tracker, sites, &depth))
+		return;
+	o = waitprof_object_of(snap, tracker);
+	if (!o)			/* untracked since */
+		return;
+	seq_printf(m, "caller\t%s\t%llu\t", o->name, p->count);
+	waitprof_show_count(m, o->paired && waitprof_object_mapped(), p->live);
+	/* Innermost first, which stands last. */
+	for (i = depth; i--;) {
+		waitprof_site_name(sites[i], name, sizeof(name));
+		seq_printf(m, "%s%s", name, i ? "<" : "\n");
+	}
+}
+
+static void waitprof_show_callers(struct seq_file *m,
+				  const struct waitprof_snapshot *snap)
+{
+	u32 i;
+
+	seq_puts(m, "# callers\tobject\tcount\tlive\tpath\n");
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
+		if (snap->objects[i].used && snap->objects[i].counts.other)
+			seq_printf(m, "caller\t%s\t%llu\tn/a\t(other)\n",
+				   snap->objects[i].name,
+				   snap->objects[i].counts.other);
+}
+
+/* Positions: the head, the rows, the objects, the callers' head, the callers. */
 static void *waitprof_seq_start(struct seq_file *m, loff_t *pos)
 {
 	struct waitprof_snapshot *snap = m->private;
 
-	if (!snap || *pos < 0 || *pos > snap->nsorted)
+	if (!snap || *pos < 0 || *pos >= 3 + snap->nsorted + snap->npaths)
 		return NULL;
-	return *pos ? (void *)&snap->sorted[*pos - 1] : SEQ_START_TOKEN;
+	return pos;
 }
 
 static void *waitprof_seq_next(struct seq_file *m, void *v, loff_t *pos)
@@ -133,10 +221,19 @@ static void waitprof_seq_stop(struct seq_file *m, void *v)
 
 static int waitprof_seq_show(struct seq_file *m, void *v)
 {
-	if (v == SEQ_START_TOKEN)
-		waitprof_show_head(m, m->private);
+	const struct waitprof_snapshot *snap = m->private;
+	loff_t pos = *(loff_t *)v;
+
+	if (!pos)
+		waitprof_show_head(m, snap);
+	else if (pos <= snap->nsorted)
+		waitprof_show_sum(m, snap, snap->sorted[pos - 1]);
+	else if (pos == snap->nsorted + 1)
+		waitprof_show_objects(m, snap);
+	else if (pos == snap->nsorted + 2)
+		waitprof_show_callers(m, snap);
 	else
-		waitprof_show_sum(m, m->private, *(struct waitprof_sum **)v);
+		waitprof_show_path(m, snap, &snap->paths[pos - snap->nsorted - 3]);
 	return 0;
 }
 
@@ -207,14 +304,14 @@ static ssize_t waitprof_write(struct file *file, const char __user *buf,
 {
 	struct seq_file *m = file->private_data;
 	struct waitprof_snapshot *snap = NULL;
-	char cmd[WAITPROF_COMMAND_MAX];
+	char cmd[WAITPROF_COMMAND_MAX + 1];
 	int ret;
 
-	if (!count || count > sizeof(cmd))
+	if (!count || count > WAITPROF_COMMAND_MAX)
 		return -EINVAL;
 	if (copy_from_user(cmd, buf, count))
 		return -EFAULT;
-	if (file->f_mode & FMODE_READ) {
+	if (file->f_mode & FMODE_READ && waitprof_control_resets(cmd, count)) {
 		snap = waitprof_snapshot_alloc();
 		if (!snap)
 			return -ENOMEM;
@@ -224,6 +321,10 @@ static ssize_t waitprof_write(struct file *file, const char __user *buf,
 	if (ret > 0) {
 		mutex_lock(&m->lock);
 		swap(snap, *(struct waitprof_snapshot **)&m->private);
+		/* What seq_file has buffered is of the old one. */
+		m->count = 0;
+		m->index = 0;
+		m->read_pos = 0;
 		mutex_unlock(&m->lock);
 		*ppos = 0;
 	}

@@ -4,6 +4,7 @@
 #include <linux/bitops.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -23,28 +24,64 @@ DEFINE_STATIC_KEY_FALSE(waitprof_check);
  * learning; only process context waits for it.
  */
 static unsigned long waitprof_memo_busy;
+/* Modules that go are dealt with one at a time. */
+static DEFINE_MUTEX(waitprof_gone_lock);
+
+/* No instruction lies there. A way with this address is not free, though. */
+#define WAITPROF_MEMO_RESERVED	1ul
 
 static DEFINE_PER_CPU(struct waitprof_site_stats, waitprof_stats);
 static DEFINE_PER_CPU(char[KSYM_SYMBOL_LEN], waitprof_symbol);
 
-enum waitprof_frame {
-	WAITPROF_FRAME_SITE,
-	WAITPROF_FRAME_PRIMITIVE,
-	WAITPROF_FRAME_GENERATED,	/* code made at run time, may move */
+enum waitprof_sort {
+	WAITPROF_SORT_SITE,
+	WAITPROF_SORT_PRIMITIVE,
+	WAITPROF_SORT_GENERATED,	/* code made at run time, may move */
 };
 
-static enum waitprof_frame waitprof_classify(unsigned long ra, char *symbol)
+/* A tracer's own code that a function will return to in place of its caller.
+ * Where the unwinder cannot tell the caller (return probes before 5.15), it is
+ * passed over.
+ */
+static bool waitprof_trampoline(const char *symbol)
+{
+	static const char * const trampolines[] = {
+		"kretprobe_trampoline", "__kretprobe_trampoline",
+		"arch_rethook_trampoline", "return_to_handler",
+	};
+
+	return match_string(trampolines, ARRAY_SIZE(trampolines), symbol) >= 0;
+}
+
+/* Here the kernel is entered. Some of these move their stack by a random
+ * distance (randomize_kstack_offset, since 5.13), and nothing above them tells
+ * more.
+ */
+static bool waitprof_entry(const char *symbol)
+{
+	static const char * const entries[] = {
+		"do_syscall_64", "do_int80_syscall_32", "__do_fast_syscall_32",
+		"do_int80_emulation", "invoke_syscall", "el0_svc_common",
+	};
+
+	return match_string(entries, ARRAY_SIZE(entries), symbol) >= 0;
+}
+
+static enum waitprof_sort waitprof_classify(unsigned long ra, char *symbol)
 {
 	char *module;
 
+	sprint_symbol_no_offset(symbol, ra);
+	if (waitprof_trampoline(symbol))
+		return WAITPROF_SORT_GENERATED;
 	/* A call may be the last instruction of its function. */
 	sprint_symbol_no_offset(symbol, ra - 1);
 	module = strchr(symbol, '[');
 	if (module && (!strcmp(module, "[bpf]") ||
 		       !strncmp(module, "[__builtin__", 12)))
-		return WAITPROF_FRAME_GENERATED;
-	return waitprof_primitive(symbol) ? WAITPROF_FRAME_PRIMITIVE :
-					    WAITPROF_FRAME_SITE;
+		return WAITPROF_SORT_GENERATED;
+	return waitprof_primitive(symbol) ? WAITPROF_SORT_PRIMITIVE :
+					    WAITPROF_SORT_SITE;
 }
 
 /* A way of the set: the one that has @ra, else a free one, else NULL. */
@@ -71,49 +108,98 @@ static u64 *waitprof_memo_way(unsigned long ra)
 }
 
 /* What is to be kept of a return address whose next was seen at a distance.
- * @known: what is known already, 0 if nothing
+ * @what: what is known of it
  * @bp: the frame pointer register, which tells that the function aligns its
- *	stack (nothing else uses it so), and then, if 16 bytes are meant, which
- *	of the two distances this is
+ *	stack: nothing else uses it so
  */
-static u64 waitprof_memo_distance(u64 known, unsigned long *slot,
+static u64 waitprof_memo_distance(u64 what, unsigned long *slot,
 				  unsigned long *next, unsigned long *bp)
 {
-	u64 d = next - slot, lo = known & 0xffff, hi = known >> 16;
+	u64 d = next - slot;
+	u64 lo = what >> WAITPROF_MEMO_LO & WAITPROF_MEMO_DISTANCE;
+	u64 hi = what >> WAITPROF_MEMO_HI & WAITPROF_MEMO_DISTANCE;
 
-	if (next <= slot || d >= 0xffff || known & WAITPROF_MEMO_NEVER)
-		return WAITPROF_MEMO_NEVER;
-	if (d == lo || d == hi)
-		return known;
-	if (!known && bp + 1 == next)
-		return (unsigned long)bp & 8 ? d << 16 | (d - 1) :
-					       (d + 1) << 16 | d;
-	if (!known)
-		return d;
-	if (!hi && d == lo + 1)
-		return d << 16 | lo;
-	if (!hi && lo == d + 1)
-		return lo << 16 | d;
-	return WAITPROF_MEMO_NEVER;
+	if (what & WAITPROF_MEMO_NEVER || d == lo || d == hi)
+		return what;
+	what &= ~WAITPROF_MEMO_DISTANCES;
+	if (next <= slot || d >= WAITPROF_MEMO_DISTANCE)
+		return what | WAITPROF_MEMO_NEVER;
+	if (!lo && bp + 1 == next)
+		what |= WAITPROF_MEMO_ALIGN;
+	if (!lo)
+		return what | d << WAITPROF_MEMO_LO;
+	/* The two have to be neighbours. */
+	if (hi || (lo != d + 1 && d != lo + 1))
+		return what | WAITPROF_MEMO_NEVER;
+	return what | WAITPROF_MEMO_ALIGN | min(lo, d) << WAITPROF_MEMO_LO |
+	       max(lo, d) << WAITPROF_MEMO_HI;
 }
 
-/* Learn that @ra is the site @site, or the distance to the next. */
-static void waitprof_memo_learn(unsigned long ra, u32 site,
-				unsigned long *slot, unsigned long *next,
-				unsigned long *bp)
+/* What is seen of a frame: where it returns to, and of the frame above it. */
+struct waitprof_seen {
+	unsigned long ra;
+	unsigned long *slot;
+	unsigned long *bp;
+};
+
+/* Learn what @f is, a site or none, if it has a number; and its distance to
+ * @next, if that is not NULL.
+ */
+static void waitprof_memo_learn(const struct waitprof_seen *f, u64 site,
+				unsigned long *next)
 {
-	u64 *way;
+	u64 *way, what;
 
 	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		return;
-	way = waitprof_memo_way(ra);
-	if (!way)
+	way = waitprof_memo_way(f->ra);
+	if (way) {
+		what = *way;
+		if (!(u32)what)
+			what |= site;
+		what |= site & WAITPROF_MEMO_END;
+		if (next)
+			what = waitprof_memo_distance(what, f->slot, next,
+						      f->bp);
+		WRITE_ONCE(*way, what);
+	} else {
 		this_cpu_inc(waitprof_stats.full);
-	else if (!site && !(*way & WAITPROF_MEMO_SITE))
-		WRITE_ONCE(*way, waitprof_memo_distance(*way, slot, next, bp));
-	else if (site && !*way)
-		WRITE_ONCE(*way, WAITPROF_MEMO_SITE | site);
+	}
 	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+/**
+ * waitprof_memo_next() - the place of the next return address
+ * @p: place of a return address
+ * @what: what the memo says of it
+ *
+ * Context: any with preemption off; the stack is the running task's, or that
+ *	of a task that stays asleep.
+ * Return: the place; NULL if the memo cannot tell.
+ */
+static unsigned long *waitprof_memo_next(unsigned long *p, u64 what)
+{
+	u64 lo = what >> WAITPROF_MEMO_LO & WAITPROF_MEMO_DISTANCE;
+	u64 hi = what >> WAITPROF_MEMO_HI & WAITPROF_MEMO_DISTANCE;
+
+	if (!lo || what & WAITPROF_MEMO_NEVER ||
+	    !waitprof_same_stack(p + max(lo, hi), p))
+		return NULL;
+	/* Where there are two, the word at the smaller is a saved frame
+	 * pointer, or the next return address, which need not be known yet.
+	 */
+	if (hi)
+		return waitprof_unwind_text(READ_ONCE_NOCHECK(p[lo])) ?
+		       p + lo : p + hi;
+	/* One is known of two: below the return address lies the saved frame
+	 * pointer. If it lies elsewhere, here is the frame pointer, or below
+	 * is the return address.
+	 */
+	if (what & WAITPROF_MEMO_ALIGN &&
+	    (!waitprof_unwind_text(READ_ONCE_NOCHECK(p[lo])) ||
+	     waitprof_unwind_text(READ_ONCE_NOCHECK(p[lo - 1]))))
+		return NULL;
+	return p + lo;
 }
 
 /**
@@ -125,48 +211,35 @@ static void waitprof_memo_learn(unsigned long ra, u32 site,
  */
 noinline u32 waitprof_memo_walk_both(unsigned long *slot)
 {
-	unsigned long *p = slot, *other = NULL;
-
-	while (waitprof_same_stack(p, slot)) {
-		unsigned long word = READ_ONCE_NOCHECK(*p);
-		u64 what = waitprof_memo_what(word);
+	while (slot) {
+		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*slot));
 
 		if (what & WAITPROF_MEMO_SITE)
 			return what;
-		if (what == WAITPROF_MEMO_NEVER)
-			break;
-		if (what) {
-			other = what >> 16 ? p + (what >> 16) : NULL;
-			p += what & 0xffff;
-		} else if (other && !waitprof_unwind_text(word)) {
-			/* A saved frame pointer; not a return address that is
-			 * merely not known yet.
-			 */
-			p = other;
-			other = NULL;
-		} else {
-			break;
-		}
+		slot = waitprof_memo_next(slot, what);
 	}
 	return WAITPROF_SITE_NONE;
 }
 
-/* The two constant frames at the head of a sleep, seen by the switch probe. */
-static void waitprof_shortcut_learn(unsigned long ra0, long d0,
-				    unsigned long ra1, long d1)
+/* The two constant frames at the head of a sleep, seen by the switch probe, and
+ * the place of the return address that follows.
+ */
+static void waitprof_shortcut_learn(const struct waitprof_seen *f0,
+				    const struct waitprof_seen *f1,
+				    unsigned long *next)
 {
 	struct waitprof_shortcut *s = &waitprof_shortcut;
 
-	if (READ_ONCE(s->ra0) || d0 <= 0 || d1 <= 0)
+	if (READ_ONCE(s->ra0) || !f0->slot || !f1->slot)
 		return;
 	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		return;
 	if (!s->ra0) {
-		s->ra1 = ra1;
-		s->d0 = d0;
-		s->d = d0 + d1;
+		s->ra1 = f1->ra;
+		s->d0 = f1->slot - f0->slot;
+		s->d = next - f0->slot;
 		/* Pairs with waitprof_past_schedule(). */
-		smp_store_release(&s->ra0, ra0);
+		smp_store_release(&s->ra0, f0->ra);
 	}
 	clear_bit_unlock(0, &waitprof_memo_busy);
 }
@@ -183,55 +256,52 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 				enum waitprof_learn learn)
 {
 	char *symbol = *this_cpu_ptr(&waitprof_symbol);
-	unsigned long *slot, *bp = NULL, *slots[2] = {};
-	unsigned long ra, ras[2] = {};
+	struct waitprof_seen first = {}, before = {};
 	bool schedule = learn == WAITPROF_LEARN_SHORTCUT;
-	u32 site;
 	int i;
 
 	for (i = 0; i < WAITPROF_DEPTH; i++, waitprof_unwind_next(u)) {
-		enum waitprof_frame frame;
+		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
 		bool sure = learn && !unwind_error(&u->st);
+		enum waitprof_sort sort;
 
-		ra = waitprof_unwind_ra(u);
-		slot = waitprof_unwind_slot(u);
-		if (!ra)
+		if (!f.ra)
 			break;
-		/* ras[1] and slots[1] are those of the frame before. */
-		if (sure && ras[1] && slot)
-			waitprof_memo_learn(ras[1], WAITPROF_SITE_NONE,
-					    slots[1], slot, bp);
-		if (sure && schedule && i == 2)
-			waitprof_shortcut_learn(ras[0], slots[1] - slots[0],
-						ras[1], slot - slots[1]);
+		f.slot = waitprof_unwind_slot(u);
+		f.bp = f.slot ? waitprof_unwind_bp(u) : NULL;
+		if (sure && before.slot && f.slot)
+			waitprof_memo_learn(&before, 0, f.slot);
+		if (sure && schedule && i == 2 && f.slot)
+			waitprof_shortcut_learn(&first, &before, f.slot);
 
-		frame = waitprof_classify(ra, symbol);
-		if (frame == WAITPROF_FRAME_SITE) {
-			site = waitprof_site_get(ra);
+		sort = waitprof_classify(f.ra, symbol);
+		if (sort == WAITPROF_SORT_SITE) {
+			u32 site = waitprof_site_get(f.ra);
+
 			if (sure)
-				waitprof_memo_learn(ra, site, NULL, NULL, NULL);
+				waitprof_memo_learn(&f, WAITPROF_MEMO_SITE |
+						    site, NULL);
 			return site;
 		}
 		if (i == 0)
 			schedule &= !strcmp(symbol, "__schedule");
 		else if (i == 1)
 			schedule &= !strcmp(symbol, "schedule");
-		ras[0] = ras[1];
-		slots[0] = slots[1];
-		ras[1] = frame == WAITPROF_FRAME_PRIMITIVE && slot ? ra : 0;
-		slots[1] = slot;
-		bp = slot ? waitprof_unwind_bp(u) : NULL;
+		first = before;
+		before = f;
+		if (sort == WAITPROF_SORT_GENERATED)
+			before.slot = NULL;
 	}
 	this_cpu_inc(waitprof_stats.failed);
 	return WAITPROF_SITE_UNKNOWN;
 }
 
 static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
-				unsigned long ip, enum waitprof_learn learn)
+				struct kprobe *p, enum waitprof_learn learn)
 {
 	struct waitprof_unwind u;
 
-	if (regs ? waitprof_unwind_regs(&u, ip, regs) :
+	if (regs ? waitprof_unwind_regs(&u, p, regs) :
 		   waitprof_unwind_here(&u, slot))
 		return waitprof_unwind_site(&u, learn);
 	this_cpu_inc(waitprof_stats.failed);
@@ -242,7 +312,7 @@ static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
  * waitprof_site_miss() - find a site that the memo does not lead to
  * @slot: place of the first return address on the running task's stack
  * @regs: see waitprof_site()
- * @ip: see waitprof_site()
+ * @p: see waitprof_site()
  *
  * Some 6,000 to 8,000 instructions, once for each new return address.
  *
@@ -250,10 +320,10 @@ static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
  * Return: number of the site.
  */
 noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
-				unsigned long ip)
+				struct kprobe *p)
 {
 	this_cpu_inc(waitprof_stats.misses);
-	return waitprof_unwind_from(slot, regs, ip,
+	return waitprof_unwind_from(slot, regs, p,
 				    regs ? WAITPROF_LEARN_MEMO :
 					   WAITPROF_LEARN_SHORTCUT);
 }
@@ -263,15 +333,15 @@ noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
  * @site: the memo's answer
  * @slot: see waitprof_site()
  * @regs: see waitprof_site()
- * @ip: see waitprof_site()
+ * @p: see waitprof_site()
  *
  * Context: any with preemption off; the run-queue lock may be held.
  * Return: the unwinder's answer.
  */
 noinline u32 waitprof_site_check(u32 site, unsigned long *slot,
-				 struct pt_regs *regs, unsigned long ip)
+				 struct pt_regs *regs, struct kprobe *p)
 {
-	u32 truth = waitprof_unwind_from(slot, regs, ip,
+	u32 truth = waitprof_unwind_from(slot, regs, p,
 					 WAITPROF_LEARN_NOTHING);
 
 	this_cpu_inc(waitprof_stats.checked);
@@ -293,8 +363,10 @@ u32 waitprof_site_asleep(struct task_struct *t)
 	unsigned long *slot;
 	u32 site;
 
-	if (!waitprof_unwind_task(&u, t))
+	if (!waitprof_unwind_task(&u, t)) {
+		this_cpu_inc(waitprof_stats.failed);
 		return WAITPROF_SITE_UNKNOWN;
+	}
 	slot = waitprof_unwind_slot(&u);
 	site = slot ? waitprof_memo_walk(slot) : WAITPROF_SITE_NONE;
 	if (site == WAITPROF_SITE_NONE)
@@ -302,37 +374,180 @@ u32 waitprof_site_asleep(struct task_struct *t)
 	return site;
 }
 
-/* Drop what the memo knows of a module, then the sites in it. */
-static void waitprof_site_gone(struct module *mod, bool init_only)
+/* A call path by the memo alone. Return: how many frames, 0 if the memo does not
+ * know them all.
+ */
+static u32 waitprof_memo_frames(unsigned long *slot, u32 depth,
+				struct waitprof_frame *frames, bool *fixed)
 {
-	unsigned int i, way;
+	u64 what;
+	u32 n = 0;
+
+	*fixed = true;
+	while (slot) {
+		unsigned long ra = READ_ONCE_NOCHECK(*slot);
+
+		what = waitprof_memo_what(ra);
+		if (!(u32)what)
+			return 0;
+		frames[n].ra = ra;
+		frames[n].slot = slot;
+		frames[n++].site = what;
+		if (n == depth || what & WAITPROF_MEMO_END)
+			return n;
+		if (what & WAITPROF_MEMO_ALIGN)
+			*fixed = false;
+		slot = waitprof_memo_next(slot, what);
+	}
+	return 0;
+}
+
+/* A call path by the unwinder, which is learnt. */
+static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
+					   struct waitprof_frame *frames)
+{
+	char *symbol = *this_cpu_ptr(&waitprof_symbol);
+	struct waitprof_seen before = {};
+	u64 site = 0;
+	u32 n = 0;
+
+	for (; n < depth; waitprof_unwind_next(u)) {
+		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
+		bool sure = !unwind_error(&u->st);
+		enum waitprof_sort sort;
+
+		f.slot = waitprof_unwind_slot(u);
+		/* Here the stack ends, or an interrupt came in. */
+		if (!f.ra || !f.slot) {
+			if (sure && before.slot)
+				waitprof_memo_learn(&before, site |
+						    WAITPROF_MEMO_END, NULL);
+			return n;
+		}
+		f.bp = waitprof_unwind_bp(u);
+		if (sure && before.slot)
+			waitprof_memo_learn(&before, site, f.slot);
+		sort = waitprof_classify(f.ra, symbol);
+		if (sort == WAITPROF_SORT_GENERATED) {
+			before.slot = NULL;
+			continue;
+		}
+		frames[n].ra = f.ra;
+		frames[n].slot = f.slot;
+		frames[n++].site = waitprof_site_get(f.ra);
+		site = frames[n - 1].site;
+		if (sort == WAITPROF_SORT_SITE)
+			site |= WAITPROF_MEMO_SITE;
+		before = f;
+		if (waitprof_entry(symbol)) {
+			site |= WAITPROF_MEMO_END;
+			break;
+		}
+	}
+	if (before.slot && !unwind_error(&u->st))
+		waitprof_memo_learn(&before, site, NULL);
+	return n;
+}
+
+/**
+ * waitprof_site_frames() - the call path to a function
+ * @regs: the registers at its entry
+ * @p: the kprobe that stands on it
+ * @depth: how many frames at most, 1 or more
+ * @frames: gets them, innermost first
+ * @fixed: gets whether the frames of this path always lie where they lie now,
+ *	seen from the innermost
+ *
+ * A path ends where the stack ends, and where an interrupt came in.
+ *
+ * Context: a kprobe's handler, preemption is off.
+ * Return: how many frames; 0 if the stack could not be read.
+ */
+u32 waitprof_site_frames(struct pt_regs *regs, struct kprobe *p, u32 depth,
+			 struct waitprof_frame *frames, bool *fixed)
+{
+	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
+	u32 n = waitprof_memo_frames(slot, depth, frames, fixed);
+	struct waitprof_unwind u;
+
+	if (likely(n))
+		return n;
+	*fixed = false;
+	this_cpu_inc(waitprof_stats.misses);
+	if (!waitprof_unwind_regs(&u, p, regs)) {
+		this_cpu_inc(waitprof_stats.failed);
+		return 0;
+	}
+	return waitprof_unwind_frames(&u, depth, frames);
+}
+
+/* Give the ways of the memo that @match another address. Return: how many. */
+static unsigned int waitprof_memo_turn(bool (*match)(unsigned long ra,
+						     struct module *mod),
+				       struct module *mod, unsigned long ra)
+{
+	unsigned int i, way, n = 0;
 
 	while (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		cond_resched();
 	for (i = 0; i < ARRAY_SIZE(waitprof_memo); i++) {
-		for (way = 0; way < WAITPROF_MEMO_WAYS; way++) {
-			unsigned long ra = waitprof_memo[i].ra[way];
+		struct waitprof_memo *set = &waitprof_memo[i];
 
-			if (init_only ? within_module_init(ra, mod) :
-					within_module(ra, mod))
-				WRITE_ONCE(waitprof_memo[i].ra[way], 0);
+		for (way = 0; way < WAITPROF_MEMO_WAYS; way++) {
+			if (!set->ra[way] || !match(set->ra[way], mod))
+				continue;
+			WRITE_ONCE(set->what[way], 0);
+			WRITE_ONCE(set->ra[way], ra);
+			n++;
 		}
 	}
-	/* A probe may have matched an address and not yet read what it is. The
-	 * way must not be used again, nor the site, before it has.
-	 */
-	synchronize_rcu();
-	waitprof_table_retire(mod, init_only);
 	clear_bit_unlock(0, &waitprof_memo_busy);
+	return n;
+}
+
+static bool waitprof_match_going(unsigned long ra, struct module *mod)
+{
+	return within_module(ra, mod);
+}
+
+static bool waitprof_match_init(unsigned long ra, struct module *mod)
+{
+	return within_module_init(ra, mod);
+}
+
+static bool waitprof_match_reserved(unsigned long ra, struct module *mod)
+{
+	return ra == WAITPROF_MEMO_RESERVED;
+}
+
+/* Drop what the memo knows of a module, then the sites in it. Most modules that
+ * come have slept nowhere, and need not wait for anybody.
+ */
+static void waitprof_site_gone(struct module *mod,
+			       bool (*match)(unsigned long ra,
+					     struct module *mod))
+{
+	mutex_lock(&waitprof_gone_lock);
+	if (waitprof_memo_turn(match, mod, WAITPROF_MEMO_RESERVED) ||
+	    waitprof_table_has(match, mod)) {
+		/* A probe may have matched an address and not yet read what
+		 * it is. The way must not be used again, nor the site, before
+		 * it has.
+		 */
+		synchronize_rcu();
+		waitprof_table_retire(match, mod);
+		waitprof_memo_turn(waitprof_match_reserved, NULL, 0);
+	}
+	mutex_unlock(&waitprof_gone_lock);
 }
 
 static int waitprof_module_event(struct notifier_block *nb, unsigned long event,
 				 void *data)
 {
 	if (event == MODULE_STATE_GOING)
-		waitprof_site_gone(data, false);
+		waitprof_site_gone(data, waitprof_match_going);
 	else if (event == MODULE_STATE_LIVE)
-		waitprof_site_gone(data, true);
+		waitprof_site_gone(data, waitprof_match_init);
 	return NOTIFY_DONE;
 }
 

@@ -9,10 +9,9 @@
  *
  * and only where the memo does not know an address does the kernel's unwinder
  * walk, whose result is then learnt. A function that aligns its stack has two
- * distances, X and X + 8, learnt together. The smaller is tried first: if it is
- * wrong, the word found is the frame pointer saved there, while a word too far
- * up could be an old return address. So the larger is tried only if the word at
- * the smaller is no address of code at all.
+ * distances, X and X + 8. If the smaller is wrong, the word found there is the
+ * saved frame pointer, while a word too far up could be an old return address:
+ * so the smaller is taken if the word is an address of code, known or not.
  *
  * An entry, once written, keeps its address until its module goes; so a reader
  * needs no lock. Address 0 marks an empty entry and is never looked up.
@@ -34,16 +33,29 @@
 #define WAITPROF_MEMO_WAYS	4
 #define WAITPROF_MEMO_BITS	12
 #define WAITPROF_SITE_NONE	0u
-#define WAITPROF_MEMO_SITE	BIT_ULL(63)
+
+/* What the memo says of a return address, one word:
+ * bits 0 to 31		number of its site, 0 if that was not asked for
+ * bits 32 to 45	distance to the next return address in words, 0 if unknown
+ * bits 46 to 59	another, larger one, or 0
+ * bit 60		the function aligns its stack, so there may be another one
+ * bit 61		a call path ends here
+ * bit 62		it has more distances than two
+ * bit 63		a call site: here the search for one ends
+ */
+#define WAITPROF_MEMO_LO	32
+#define WAITPROF_MEMO_HI	46
+#define WAITPROF_MEMO_DISTANCE	GENMASK_ULL(13, 0)
+#define WAITPROF_MEMO_DISTANCES	GENMASK_ULL(59, 32)
+#define WAITPROF_MEMO_ALIGN	BIT_ULL(60)
+#define WAITPROF_MEMO_END	BIT_ULL(61)
 #define WAITPROF_MEMO_NEVER	BIT_ULL(62)
+#define WAITPROF_MEMO_SITE	BIT_ULL(63)
 
 /**
  * struct waitprof_memo - a set of the memo, one cache line
  * @ra: return addresses; 0 where the way is free
- * @what: for each: %WAITPROF_MEMO_SITE and the number of the site; or in the
- *	lowest 16 bits the distance to the next return address in words, and in
- *	the next 16 bits another, larger one or 0; or %WAITPROF_MEMO_NEVER where
- *	two do not do
+ * @what: for each, see WAITPROF_MEMO_LO
  */
 struct waitprof_memo {
 	unsigned long ra[WAITPROF_MEMO_WAYS];
@@ -81,9 +93,9 @@ extern struct waitprof_shortcut waitprof_shortcut;
 DECLARE_STATIC_KEY_FALSE(waitprof_check);
 
 u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
-		       unsigned long ip);
+		       struct kprobe *p);
 u32 waitprof_site_check(u32 site, unsigned long *slot, struct pt_regs *regs,
-			unsigned long ip);
+			struct kprobe *p);
 
 /**
  * waitprof_memo_what() - look an address up
@@ -133,8 +145,9 @@ static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
 		what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
 		if (likely((s64)what < 0))
 			return what;
+		what >>= WAITPROF_MEMO_LO;
 		/* Not known, or two distances. */
-		if (unlikely(what - 1 >= 0xffff))
+		if (unlikely(what - 1 >= WAITPROF_MEMO_DISTANCE))
 			return what ? waitprof_memo_walk_both(p) :
 				      WAITPROF_SITE_NONE;
 		p += what;
@@ -148,19 +161,19 @@ static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
  * @slot: place of a return address on its stack
  * @regs: the registers at the entry of the function that will return there,
  *	if a kprobe stands on it; else NULL
- * @ip: the address of that function
+ * @p: that kprobe
  *
  * Context: any with preemption off; the run-queue lock may be held.
  */
 static __always_inline u32 waitprof_site(unsigned long *slot,
-					 struct pt_regs *regs, unsigned long ip)
+					 struct pt_regs *regs, struct kprobe *p)
 {
 	u32 site = waitprof_memo_walk(slot);
 
 	if (unlikely(site == WAITPROF_SITE_NONE))
-		return waitprof_site_miss(slot, regs, ip);
+		return waitprof_site_miss(slot, regs, p);
 	if (static_branch_unlikely(&waitprof_check))
-		site = waitprof_site_check(site, slot, regs, ip);
+		site = waitprof_site_check(site, slot, regs, p);
 	return site;
 }
 
@@ -184,7 +197,21 @@ waitprof_past_schedule(unsigned long *slot)
 	return NULL;
 }
 
+/**
+ * struct waitprof_frame - a frame of a call path
+ * @ra: its return address
+ * @slot: the place of that on the stack
+ * @site: the site with that address
+ */
+struct waitprof_frame {
+	unsigned long ra;
+	unsigned long *slot;
+	u32 site;
+};
+
 u32 waitprof_site_asleep(struct task_struct *t);
+u32 waitprof_site_frames(struct pt_regs *regs, struct kprobe *p, u32 depth,
+			 struct waitprof_frame *frames, bool *fixed);
 int waitprof_site_init(void);
 void waitprof_site_exit(void);
 struct waitprof_site_stats waitprof_site_stats(void);

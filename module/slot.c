@@ -17,9 +17,20 @@
 struct waitprof_slot *waitprof_slots;
 unsigned int waitprof_slots_mask;
 
+/* The most that a task ever had to try; who looks for one need not go further. */
+static u32 waitprof_reach;
+
 static u32 waitprof_tries(void)
 {
 	return min(WAITPROF_TRIES, waitprof_slots_mask + 1);
+}
+
+static void waitprof_reach_out(u32 try)
+{
+	u32 reach = READ_ONCE(waitprof_reach);
+
+	while (reach < try && !try_cmpxchg(&waitprof_reach, &reach, try))
+		;
 }
 
 /**
@@ -31,7 +42,7 @@ static u32 waitprof_tries(void)
  */
 noinline struct waitprof_slot *waitprof_claim_next(struct task_struct *t)
 {
-	struct waitprof_slot *first = waitprof_place(t->pid, 0);
+	struct waitprof_slot *first = waitprof_place(t, 0);
 	u32 try;
 
 	/* Before the claim, so that there is no moment in which the task has a
@@ -39,9 +50,12 @@ noinline struct waitprof_slot *waitprof_claim_next(struct task_struct *t)
 	 */
 	atomic_inc(&first->displaced);
 	for (try = 1; try < waitprof_tries(); try++) {
-		struct waitprof_slot *s = waitprof_place(t->pid, try);
+		struct waitprof_slot *s = waitprof_place(t, try);
 
-		if (!READ_ONCE(s->task) && !cmpxchg(&s->task, NULL, t)) {
+		if (READ_ONCE(s->task))
+			continue;
+		waitprof_reach_out(try);
+		if (!cmpxchg(&s->task, NULL, t)) {
 			s->first = first;
 			return s;
 		}
@@ -61,8 +75,8 @@ noinline struct waitprof_slot *waitprof_find_next(struct task_struct *t)
 {
 	u32 try;
 
-	for (try = 1; try < waitprof_tries(); try++) {
-		struct waitprof_slot *s = waitprof_place(t->pid, try);
+	for (try = 1; try <= READ_ONCE(waitprof_reach); try++) {
+		struct waitprof_slot *s = waitprof_place(t, try);
 
 		if (READ_ONCE(s->task) == t)
 			return s;
@@ -206,7 +220,9 @@ void waitprof_slot_cut(u64 now, u64 start, u64 *cut, u64 *cut_ns)
  */
 int waitprof_slot_init(unsigned int slots)
 {
-	/* One for 64 KiB of memory: a thread costs more than that. */
+	/* One for 64 KiB of memory. A thread takes some 26 KiB of the kernel's,
+	 * so a machine full of threads can do with slots= twice as large.
+	 */
 	if (!slots)
 		slots = clamp_t(unsigned long,
 				totalram_pages() / (SZ_64K / PAGE_SIZE),

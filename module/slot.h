@@ -68,20 +68,22 @@ struct waitprof_slot *waitprof_claim_next(struct task_struct *t);
 struct waitprof_slot *waitprof_find_next(struct task_struct *t);
 
 /* The order in which places are tried: all, once each, since the number of
- * slots is a power of two and the step is odd. Pids that follow each other
- * begin next to each other and go different ways.
+ * slots is a power of two and the step is odd. By the task and not by its pid,
+ * which another thread's execve() can change while it sleeps.
  */
-static __always_inline struct waitprof_slot *waitprof_place(pid_t pid, u32 try)
+static __always_inline struct waitprof_slot *
+waitprof_place(struct task_struct *t, u32 try)
 {
-	u32 step = (hash_32(pid, 32) << 1) | 1;
+	u64 hash = (unsigned long)t * GOLDEN_RATIO_32;
+	u32 first = hash >> 32, step = (hash >> 16) | 1;
 
-	return &waitprof_slots[(pid + try * step) & waitprof_slots_mask];
+	return &waitprof_slots[(first + try * step) & waitprof_slots_mask];
 }
 
 static __always_inline struct waitprof_slot *
 waitprof_slot_find(struct task_struct *t)
 {
-	struct waitprof_slot *s = waitprof_place(t->pid, 0);
+	struct waitprof_slot *s = waitprof_place(t, 0);
 
 	if (likely(READ_ONCE(s->task) == t))
 		return s;

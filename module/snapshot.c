@@ -2,10 +2,12 @@
 /* REPORT: take a snapshot. See snapshot.h. */
 
 #include <linux/cpumask.h>
+#include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include "path.h"
 #include "record.h"
 #include "slot.h"
 #include "snapshot.h"
@@ -27,7 +29,9 @@ struct waitprof_snapshot *waitprof_snapshot_alloc(void)
 	snap->sorted = kvmalloc_array(rows, sizeof(*snap->sorted), GFP_KERNEL);
 	snap->seqs = kvmalloc_array(waitprof_slot_count(),
 				    sizeof(*snap->seqs), GFP_KERNEL);
-	if (snap->sorted && snap->seqs)
+	snap->paths = kvmalloc_array(waitprof_paths_end(),
+				     sizeof(*snap->paths), GFP_KERNEL);
+	if (snap->sorted && snap->seqs && snap->paths)
 		return snap;
 	waitprof_snapshot_free(snap);
 	return NULL;
@@ -43,6 +47,7 @@ void waitprof_snapshot_free(struct waitprof_snapshot *snap)
 		return;
 	kvfree(snap->sorted);
 	kvfree(snap->seqs);
+	kvfree(snap->paths);
 	kvfree(snap);
 }
 
@@ -128,6 +133,35 @@ static int waitprof_sum_cmp(const void *a, const void *b)
 	return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
+static int waitprof_path_cmp(const void *a, const void *b)
+{
+	const struct waitprof_path_sum *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->path < y->path ? -1 : x->path > y->path;
+}
+
+static void waitprof_sum_objects(struct waitprof_snapshot *snap, bool spare)
+{
+	u32 i;
+
+	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+		waitprof_tracker_sum(i, spare, &snap->objects[i]);
+		snap->lost.object_overflow += snap->objects[i].counts.overflow;
+	}
+	for (i = WAITPROF_PATH_OTHER + 1; i < waitprof_paths_end(); i++) {
+		struct waitprof_path_sum *p = &snap->paths[snap->npaths];
+
+		p->path = i;
+		waitprof_object_path_sum(spare, p);
+		if (p->count)
+			snap->npaths++;
+	}
+	sort(snap->paths, snap->npaths, sizeof(*snap->paths),
+	     waitprof_path_cmp, NULL);
+}
+
 /* What is left once the sums are made. */
 static void waitprof_snapshot_finish(struct waitprof_snapshot *snap)
 {
@@ -154,7 +188,6 @@ static void waitprof_snapshot_finish(struct waitprof_snapshot *snap)
 	snap->probe = waitprof_probe_state();
 	snap->memo = waitprof_site_stats();
 	snap->cpus = num_online_cpus();
-	snap->lost.missed = waitprof_probe_missed();
 }
 
 /**
@@ -170,10 +203,13 @@ void waitprof_snapshot_take(struct waitprof_snapshot *snap)
 {
 	waitprof_slot_seqs(snap->seqs);
 	waitprof_sum_cells(snap, false);
+	waitprof_sum_objects(snap, false);
 	/* Finished waits ended before this, those in flight will end after. */
 	snap->window.end = waitprof_clock();
 	snap->lost.racing = waitprof_slot_flights(snap->seqs,
 						  waitprof_sum_flight, snap);
+	kvfree(snap->seqs);
+	snap->seqs = NULL;
 	waitprof_snapshot_finish(snap);
 }
 
@@ -187,9 +223,15 @@ void waitprof_snapshot_take(struct waitprof_snapshot *snap)
  */
 u64 waitprof_snapshot_close(struct waitprof_snapshot *snap)
 {
-	u64 now = waitprof_clock();
+	unsigned long flags;
+	u64 now;
 
+	/* On all CPUs at one time, or near it. */
+	local_irq_save(flags);
+	now = waitprof_clock();
 	waitprof_cells_swap(now);
+	waitprof_object_swap();
+	local_irq_restore(flags);
 	if (snap) {
 		snap->closed = true;
 		snap->window.end = now;
@@ -198,8 +240,10 @@ u64 waitprof_snapshot_close(struct waitprof_snapshot *snap)
 			    snap ? waitprof_sum_flight : NULL, snap);
 	if (snap) {
 		waitprof_sum_cells(snap, true);
+		waitprof_sum_objects(snap, true);
 		waitprof_snapshot_finish(snap);
 	}
 	waitprof_cells_clear_spare();
+	waitprof_object_clear_spare();
 	return now;
 }

@@ -10,6 +10,7 @@
 #include "probe.h"
 #include "site.h"
 #include "table.h"
+#include "tracker.h"
 
 /**
  * struct waitprof_sum - a row over all CPUs
@@ -47,10 +48,9 @@ struct waitprof_sum {
  * @other: waits in the row (other)
  * @late: sites found at the switch, though the kprobe is in place
  * @clock_steps: ends that came before their beginning, counted with 0 ns
- * @racing: waits that ended while the snapshot was taken and are not in it
- * @cut: waits ended by off
- * @cut_ns: their time
- * @missed: hits that the kprobe could not take
+ * @racing: waits that ended while the snapshot was taken: in flight no more,
+ *	and perhaps not yet in a row
+ * @object_overflow: objects for which the map had no room
  */
 struct waitprof_lost {
 	u64 no_slot;
@@ -58,9 +58,7 @@ struct waitprof_lost {
 	u64 late;
 	u64 clock_steps;
 	u64 racing;
-	u64 cut;
-	u64 cut_ns;
-	u64 missed;
+	u64 object_overflow;
 };
 
 /**
@@ -70,8 +68,9 @@ struct waitprof_lost {
  * @end: its end, ns of waitprof_clock()
  * @ns: its length, less the time switched off
  * @realtime: its end, ns since 1970
- * @cut: see struct waitprof_lost
- * @cut_ns: see struct waitprof_lost
+ * @cut: waits ended by off
+ * @cut_ns: their time
+ * @missed: hits that the kprobe could not take
  */
 struct waitprof_window {
 	bool on;
@@ -81,6 +80,7 @@ struct waitprof_window {
 	u64 realtime;
 	u64 cut;
 	u64 cut_ns;
+	u64 missed;
 };
 
 /**
@@ -96,7 +96,10 @@ struct waitprof_window {
  * @closed: of a window that was closed by a reset
  * @show_addr: the reader may see kernel addresses
  * @sorted: the rows that have something to show, the longest time first
- * @seqs: for waitprof_record_seqs()
+ * @seqs: for waitprof_slot_seqs()
+ * @objects: by place of the tracker
+ * @npaths: how many paths have something to show
+ * @paths: these, the most allocations first
  * @sums: by number of the row
  */
 struct waitprof_snapshot {
@@ -112,6 +115,9 @@ struct waitprof_snapshot {
 	bool show_addr;
 	struct waitprof_sum **sorted;
 	u32 *seqs;
+	struct waitprof_tracker_sum objects[WAITPROF_TRACKERS];
+	u32 npaths;
+	struct waitprof_path_sum *paths;
 	struct waitprof_sum sums[];
 };
 

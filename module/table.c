@@ -16,6 +16,7 @@ struct waitprof_site *waitprof_sites;
 static struct waitprof_site_name *waitprof_names;
 static u32 *waitprof_keys;		/* of rows: site * KINDS + kind */
 static u32 waitprof_nrows;		/* without (other) */
+static u32 waitprof_sites_free;		/* without those that are fixed */
 
 /* The generation in use, and the one that the next reset will put there. */
 DEFINE_PER_CPU(struct waitprof_cells *, waitprof_active);
@@ -23,7 +24,7 @@ static DEFINE_PER_CPU(struct waitprof_cells *, waitprof_spare);
 
 static u32 waitprof_nsites(void)
 {
-	return WAITPROF_SITES_FIXED + waitprof_nrows;
+	return WAITPROF_SITES_FIXED + waitprof_sites_free;
 }
 
 /**
@@ -51,7 +52,7 @@ static size_t waitprof_cells_size(void)
  */
 u32 waitprof_site_get(unsigned long addr)
 {
-	u32 n = waitprof_nrows, hash = (addr ^ addr >> 16) % n, i;
+	u32 n = waitprof_sites_free, hash = (addr ^ addr >> 16) % n, i;
 
 	for (i = 0; i < n; i++) {
 		u32 site = WAITPROF_SITES_FIXED + (hash + i) % n;
@@ -108,30 +109,51 @@ u32 waitprof_row_insert(u32 site, u32 kind)
 	return row;
 }
 
+static bool waitprof_site_matches(struct waitprof_site_name *s,
+				  bool (*match)(unsigned long ra,
+						struct module *mod),
+				  struct module *mod)
+{
+	unsigned long key = READ_ONCE(s->key);
+
+	return key && key != WAITPROF_KEY_RETIRED && match(key, mod);
+}
+
+/**
+ * waitprof_table_has() - is there a site in a module?
+ * @match: does an address lie there?
+ * @mod: the module
+ */
+bool waitprof_table_has(bool (*match)(unsigned long ra, struct module *mod),
+			struct module *mod)
+{
+	u32 site;
+
+	for (site = WAITPROF_SITES_FIXED; site < waitprof_nsites(); site++)
+		if (waitprof_site_matches(&waitprof_names[site], match, mod))
+			return true;
+	return false;
+}
+
 /**
  * waitprof_table_retire() - forget the addresses of a module that goes
+ * @match: does an address lie there?
  * @mod: the module
- * @init_only: only its init sections go
  *
  * Rows stay, and keep their names. The addresses may be another module's
  * tomorrow, which then gets sites of its own.
  *
  * Context: process; the memo has already forgotten them (waitprof_site_gone()).
  */
-void waitprof_table_retire(struct module *mod, bool init_only)
+void waitprof_table_retire(bool (*match)(unsigned long ra, struct module *mod),
+			   struct module *mod)
 {
 	u32 site;
 
-	for (site = WAITPROF_SITES_FIXED; site < waitprof_nsites(); site++) {
-		struct waitprof_site_name *s = &waitprof_names[site];
-		unsigned long key = READ_ONCE(s->key);
-
-		if (!key || key == WAITPROF_KEY_RETIRED)
-			continue;
-		if (init_only ? within_module_init(key, mod) :
-				within_module(key, mod))
-			WRITE_ONCE(s->key, WAITPROF_KEY_RETIRED);
-	}
+	for (site = WAITPROF_SITES_FIXED; site < waitprof_nsites(); site++)
+		if (waitprof_site_matches(&waitprof_names[site], match, mod))
+			WRITE_ONCE(waitprof_names[site].key,
+				   WAITPROF_KEY_RETIRED);
 }
 
 /**
@@ -227,7 +249,10 @@ void waitprof_cells_swap(u64 now)
 		new->start = now;
 		new->epoch = old->epoch + 1;
 		per_cpu(waitprof_spare, cpu) = old;
-		/* Pairs with the loads that hang on it in record.c. */
+		/* The spare one first, for waitprof_straddle(). Pairs with the
+		 * loads in waitprof_record_switch(): those of the cells hang on
+		 * this pointer, that of the spare one is later and on its CPU.
+		 */
 		smp_store_release(&per_cpu(waitprof_active, cpu), new);
 	}
 }
@@ -269,15 +294,17 @@ static void waitprof_site_fixed(u32 site, const char *name)
 /**
  * waitprof_table_init() - get the memory for sites, rows and cells
  * @rows: how many rows
+ * @sites: how many sites
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM, then nothing is left.
  */
-int waitprof_table_init(unsigned int rows)
+int waitprof_table_init(unsigned int rows, unsigned int sites)
 {
 	int cpu;
 
 	waitprof_nrows = rows;
+	waitprof_sites_free = sites;
 	waitprof_keys = kvcalloc(waitprof_rows_end(), sizeof(*waitprof_keys),
 				 GFP_KERNEL);
 	waitprof_sites = kvcalloc(waitprof_nsites(), sizeof(*waitprof_sites),

@@ -9,8 +9,8 @@
  * kind) either has a row or is wholly in (other).
  *
  * Each CPU has two generations of cells, an array indexed by row. Cells are
- * written by their own CPU alone, from the sched_switch probe only, that is,
- * with interrupts off; so they need neither lock nor atomic. A reset swaps the
+ * written by their own CPU alone and with interrupts off, by the sched_switch
+ * probe above all; so they need neither lock nor atomic. A reset swaps the
  * generations.
  */
 #ifndef _WAITPROF_TABLE_H
@@ -122,9 +122,12 @@ static __always_inline u32 waitprof_row(u32 site, u32 kind)
 	return likely(row) ? row : waitprof_row_insert(site, kind);
 }
 
-int waitprof_table_init(unsigned int rows);
+int waitprof_table_init(unsigned int rows, unsigned int sites);
 void waitprof_table_exit(void);
-void waitprof_table_retire(struct module *mod, bool init_only);
+bool waitprof_table_has(bool (*match)(unsigned long ra, struct module *mod),
+			struct module *mod);
+void waitprof_table_retire(bool (*match)(unsigned long ra, struct module *mod),
+			   struct module *mod);
 u64 waitprof_table_bytes(void);
 
 u32 waitprof_rows_end(void);

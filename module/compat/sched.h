@@ -9,9 +9,9 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/ktime.h>
-#ifdef CONFIG_X86
+#include <linux/cpumask.h>
+#include <asm/cpufeature.h>
 #include <asm/tsc.h>
-#endif
 #include "compat/version.h"
 
 /* task_struct::state became __state in 5.14, 2f064a59a11f. */
@@ -76,40 +76,48 @@ static __always_inline bool waitprof_task_blocked(struct task_struct *t)
 	void name(void *data, bool preempt, struct task_struct *prev,	\
 		  struct task_struct *next, unsigned int prev_state)
 #define WAITPROF_PREV_STATE	prev_state
+#define WAITPROF_STATE_LOST(state)	false
 #else
 #define WAITPROF_SWITCH_PROBE(name)					\
 	void name(void *data, bool preempt, struct task_struct *prev,	\
 		  struct task_struct *next)
-#define WAITPROF_PREV_STATE	waitprof_state_of_prev(prev)
-
-static __always_inline unsigned int
-waitprof_state_of_prev(struct task_struct *prev)
-{
-	unsigned int state = waitprof_task_state(prev);
-
-	if (unlikely(state == TASK_WAKING))
-		state = prev->sched_contributes_to_load ?
-			TASK_UNINTERRUPTIBLE : TASK_INTERRUPTIBLE;
-	return state;
-}
+#define WAITPROF_PREV_STATE	waitprof_task_state(prev)
+#define WAITPROF_STATE_LOST(state)	unlikely((state) == TASK_WAKING)
 #endif
+
+/**
+ * waitprof_switch_blocked() - has the task that is switched out gone to sleep?
+ * @t: the task
+ * @preempt: the argument of the tracepoint
+ *
+ * A task that was preempted is not blocked; its blocked_on, where proxy
+ * execution looks, may be set already.
+ */
+static __always_inline bool waitprof_switch_blocked(struct task_struct *t,
+						    bool preempt)
+{
+	if (IS_ENABLED(CONFIG_SCHED_PROXY_EXEC) && preempt)
+		return false;
+	return waitprof_task_blocked(t);
+}
 
 /**
  * waitprof_sched_clock_good() - is the scheduler's clock one for all CPUs?
  *
- * Where the architecture says that its sched_clock() is stable there is
- * nothing to ask; x86 falls back to a clock of each CPU's own, kept together
- * only to within a tick, once it distrusts the TSC.
+ * x86 falls back to a clock of each CPU's own, kept together only to within a
+ * tick, once it distrusts the TSC; and so it does under a hypervisor whose
+ * clock is not stable, which no exported symbol tells. So there the processor
+ * has to promise that the TSC is.
  */
 static inline bool waitprof_sched_clock_good(void)
 {
-#if !defined(CONFIG_HAVE_UNSTABLE_SCHED_CLOCK)
-	return true;
-#elif defined(CONFIG_X86_TSC) || defined(CONFIG_X86_64)
-	return !check_tsc_unstable();
-#else
-	return false;
-#endif
+	if (num_possible_cpus() == 1)
+		return true;
+	if (check_tsc_unstable())
+		return false;
+	return !boot_cpu_has(X86_FEATURE_HYPERVISOR) ||
+	       (boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
+		boot_cpu_has(X86_FEATURE_NONSTOP_TSC));
 }
 
 #endif /* _WAITPROF_COMPAT_SCHED_H */

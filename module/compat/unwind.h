@@ -16,10 +16,6 @@
 #include <asm/unwind.h>
 #include "compat/version.h"
 
-#if !defined(CONFIG_UNWINDER_ORC) && !defined(CONFIG_UNWINDER_FRAME_POINTER)
-#error "waitprof needs CONFIG_UNWINDER_ORC or CONFIG_UNWINDER_FRAME_POINTER"
-#endif
-
 /**
  * struct waitprof_unwind - where an unwinding stands
  * @st: the kernel's state
@@ -39,11 +35,7 @@ static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
 {
 	if (unwind_done(&u->st) || u->st.regs)
 		return NULL;
-#ifdef CONFIG_UNWINDER_ORC
 	return u->st.sp ? (unsigned long *)u->st.sp - 1 : NULL;
-#else
-	return u->st.bp ? (unsigned long *)u->st.bp + 1 : NULL;
-#endif
 }
 
 /**
@@ -65,11 +57,7 @@ static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
  */
 static inline unsigned long *waitprof_unwind_bp(struct waitprof_unwind *u)
 {
-#ifdef CONFIG_UNWINDER_ORC
 	return (unsigned long *)u->st.bp;
-#else
-	return (unsigned long *)READ_ONCE_NOCHECK(*u->st.bp);
-#endif
 }
 
 /**
@@ -115,7 +103,7 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
 /**
  * waitprof_unwind_regs() - start at a function that a kprobe stands on
  * @u: the unwinding
- * @ip: the address of the function
+ * @p: the kprobe
  * @regs: the registers at its entry
  *
  * The first frame is that of the function's caller. @regs->ip cannot be used:
@@ -124,11 +112,11 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
  * Return: whether there is a first frame.
  */
 static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
-					unsigned long ip, struct pt_regs *regs)
+					struct kprobe *p, struct pt_regs *regs)
 {
 	unsigned long saved = instruction_pointer(regs);
 
-	instruction_pointer_set(regs, ip);
+	instruction_pointer_set(regs, (unsigned long)p->addr);
 	__unwind_start(&u->st, current, regs, NULL);
 	instruction_pointer_set(regs, saved);
 	return !unwind_done(&u->st);

@@ -26,23 +26,36 @@ static void unload(void)
 	machine_unload();
 }
 
-static int command(const char *cmd, struct waitprof_snapshot *snap)
+/* In memory of exactly the room that it may use, so that more is seen. */
+static int command_len(const char *cmd, size_t len,
+		       struct waitprof_snapshot *snap)
 {
-	/* exactly as long as it is, so that reading past it is seen */
-	size_t len = strlen(cmd);
-	char *p = malloc(len);
+	char *p = malloc(len + 1);
 	int ret;
 
 	memcpy(p, cmd, len);
+	p[len] = 'x';
 	ret = waitprof_control_command(p, len, snap);
 	free(p);
 	return ret;
+}
+
+static int command(const char *cmd, struct waitprof_snapshot *snap)
+{
+	return command_len(cmd, strlen(cmd), snap);
 }
 
 /* All that a command could change. */
 struct state {
 	struct waitprof_control control;
 	struct waitprof_cells cells[SHIM_CPUS];
+	struct {
+		bool used, attached;
+		u32 serial;
+		char name[WAITPROF_TRACKER_NAME];
+		char note[2 * WAITPROF_TRACKER_SYMBOL];
+	} tracker[WAITPROF_TRACKERS];
+	unsigned int kprobes;
 	u64 total, waits;
 	unsigned int in_flight, starts;
 	bool probing;
@@ -50,13 +63,28 @@ struct state {
 
 static struct state state(void)
 {
+	const struct kprobe *p;
 	struct state s;
+	unsigned int i;
 	int cpu;
 
 	memset(&s, 0, sizeof(s));
 	s.control = waitprof_control;
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++)
 		s.cells[cpu] = *waitprof_cells(cpu, false);
+	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+		const struct waitprof_tracker *t = &waitprof_trackers[i];
+
+		if (!t->used)
+			continue;
+		s.tracker[i].used = true;
+		s.tracker[i].attached = t->alloc.attached;
+		s.tracker[i].serial = t->serial;
+		strcpy(s.tracker[i].name, t->name);
+		strcpy(s.tracker[i].note, t->note);
+	}
+	for (p = shim_kprobes; p; p = p->shim_next)
+		s.kprobes++;
 	s.total = COUNTED(total_ns);
 	s.waits = WAITS;
 	s.in_flight = in_flight();
@@ -71,6 +99,8 @@ static bool same(struct state x)
 
 	return !memcmp(&x.control, &y.control, sizeof(x.control)) &&
 	       !memcmp(x.cells, y.cells, sizeof(x.cells)) &&
+	       !memcmp(x.tracker, y.tracker, sizeof(x.tracker)) &&
+	       x.kprobes == y.kprobes &&
 	       x.total == y.total && x.waits == y.waits &&
 	       x.in_flight == y.in_flight && x.starts == y.starts &&
 	       x.probing == y.probing;
@@ -94,9 +124,38 @@ static void test_malformed(void)
 		BAD("on\0"), BAD("onn"), BAD("oN"), BAD("0n"), BAD("on off"),
 		BAD("on\t"), BAD("\xff\xff"), BAD("%s%n"), BAD("track"),
 		BAD("filter"), BAD("poll"),
+		/* words, and blanks between them */
+		BAD("track "), BAD("track a"), BAD("track a "), BAD("track a\n"),
+		BAD("track  a site_00"), BAD("track a  site_00"),
+		BAD("track a site_00  site_01"), BAD("track a site_00 "),
+		BAD(" track a site_00"), BAD("track a site_00 \n"),
+		BAD("track a site_00 site_01 "), BAD("track\ta site_00"),
+		BAD("track a\tsite_00"), BAD("track a site_00\n\n"),
+		BAD("track a site_00 site_01 site_02"), BAD("track a   "),
+		BAD("track    "), BAD("   "), BAD("track a site_00\0"),
+		BAD("track a\0site_00"), BAD("Track a site_00"),
+		BAD("tracks a site_00"), BAD("trac a site_00"),
+		BAD("reset a site_00"), BAD("on a site_00 site_01"),
+		BAD("untrack"), BAD("untrack "), BAD("untrack  bio"),
+		BAD("untrack bio "), BAD("untrack bio bio"), BAD(" untrack bio"),
+		BAD("untrack bio\0"), BAD("Untrack bio"),
+		/* the letters of a name */
+		BAD("track a/b site_00"), BAD("track a:b site_00"),
+		BAD("track a%s site_00"), BAD("track \xe4 site_00"),
+		BAD("track a\x7f site_00"), BAD("track a\nb site_00"),
+		/* and of a symbol */
+		BAD("track a site-00"), BAD("track a site_00 site-01"),
+		BAD("track a site_00+4"), BAD("track a \xc0\xe4"),
+		BAD("track a site_00\nb"), BAD("track a *"),
+		BAD("track a :"), BAD("track a :site_00"), BAD("track a wpmod:"),
+		BAD("track a wpmod::mod_alloc"), BAD("track a a:b:c"),
+		BAD("track a :wpmod:mod_alloc"), BAD("track a wpmod:mod_alloc:"),
+		BAD("track a site_00 :"), BAD("track a site_00 :site_01"),
+		BAD("track a site_00 wpmod:"), BAD("track a site_00 a:b:c"),
 	};
 	struct waitprof_snapshot *snap;
 	char many[WAITPROF_COMMAND_MAX];
+	char text[512];
 	unsigned int i, accepted = 0, changed = 0, filled = 0;
 
 	load();
@@ -109,22 +168,19 @@ static void test_malformed(void)
 		const char *cmd = bad[i / 2].cmd;
 		struct state before;
 		size_t len = bad[i / 2].len;
-		char *p = malloc(len);
 		int ret;
 
-		memcpy(p, cmd, len);
 		if (i & 1)	/* half of them while off */
-			waitprof_control_command("off", 3, NULL);
+			command("off", NULL);
 		before = state();
-		ret = waitprof_control_command(p, len, snap);
+		ret = command_len(cmd, len, snap);
 		if (ret != -EINVAL) {
 			printf("# \"%s\": %d\n", cmd, ret);
 			accepted++;
 		}
 		changed += !same(before);
 		filled += snap->nsorted || snap->closed;
-		waitprof_control_command("on", 2, NULL);
-		free(p);
+		command("on", NULL);
 	}
 	is(accepted, 0, "D3: what is no command is refused");
 	is(changed, 0, "D3: and changes nothing");
@@ -134,17 +190,43 @@ static void test_malformed(void)
 	accepted = 0;
 	for (i = 0; i < 256; i++) {
 		memset(many, i, sizeof(many));
-		accepted += waitprof_control_command(many, sizeof(many), snap) !=
-			    -EINVAL;
+		accepted += command_len(many, sizeof(many), snap) != -EINVAL;
 		memcpy(many, "reset\n", 6);
-		accepted += waitprof_control_command(many, sizeof(many), snap) !=
-			    -EINVAL;
+		accepted += command_len(many, sizeof(many), snap) != -EINVAL;
 		memcpy(many, "off", 3);
-		accepted += i != '\n' &&
-			    waitprof_control_command(many, 4, snap) != -EINVAL;
+		accepted += i != '\n' && command_len(many, 4, snap) != -EINVAL;
 	}
 	is(accepted, 0, "D3: a command with more behind it is refused");
 	ok(machine_probing, "D3: and not done");
+
+	/* Every length, just short enough and too long. */
+	accepted = 0;
+	sprintf(text, "track %0*d site_00", (int)WAITPROF_TRACKER_NAME, 0);
+	is(command(text, NULL), -EINVAL, "D3: a name too long");
+	sprintf(text, "track %0*d site_00", (int)WAITPROF_TRACKER_NAME - 1, 0);
+	is(command(text, NULL), 0, "the longest name");
+	is(command(text, NULL), -EEXIST, "is kept whole");
+	sprintf(text, "untrack %0*d", (int)WAITPROF_TRACKER_NAME - 1, 0);
+	is(command(text, NULL), 0, "and found again");
+	for (i = 0; i < 2; i++) {
+		const char *first = i ? "site_00 " : "";
+
+		sprintf(text, "track a %s%0*d", first,
+			(int)WAITPROF_TRACKER_SYMBOL, 0);
+		is(command(text, NULL), -EINVAL, "D3: symbol %u too long", i);
+		sprintf(text, "track a %s%0*d", first,
+			(int)WAITPROF_TRACKER_SYMBOL - 1, 0);
+		is(command(text, NULL), -ENOENT, "the longest symbol %u", i);
+		sprintf(text, "track a %sm:%0*d", first,
+			(int)WAITPROF_TRACKER_SYMBOL - 2, 0);
+		is(command(text, NULL), -EINVAL,
+		   "D3: symbol %u of a module too long", i);
+		sprintf(text, "track a %sm:%0*d", first,
+			(int)WAITPROF_TRACKER_SYMBOL - 3, 0);
+		is(command(text, NULL), 0, "the longest symbol %u of a module",
+		   i);
+		is(command("untrack a", NULL), 0, "no longer, %u", i);
+	}
 	waitprof_snapshot_free(snap);
 	unload();
 }
@@ -217,7 +299,7 @@ static void test_on_off(const char *on, const char *off)
 
 	load();
 	ok(machine_probing, "on from the start");
-	is(waitprof_control_hook(), WAITPROF_HOOK_KPROBE, "the hook asked for");
+	is(machine_probe.asked, WAITPROF_HOOK_KPROBE, "the hook asked for");
 	w = window_at(4000);
 	ok(w.on && w.ns == 3000 && !w.resets, "the window's length");
 
@@ -282,6 +364,25 @@ static void test_on_off(const char *on, const char *off)
 	ok(!machine_probing, "none is left at the end");
 }
 
+/* Hits that the kprobe missed are the window's. */
+static void test_missed(void)
+{
+	machine_missed = 4;	/* before it was asked for */
+	load();
+	is(window_at(2000).missed, 0, "missed: none yet");
+	machine_missed = 9;
+	is(window_at(2000).missed, 5, "missed: in this window");
+	command("off", NULL);
+	is(window_at(2000).missed, 5, "missed: also while off");
+	command("reset", NULL);
+	is(window_at(2000).missed, 0, "missed: not in the next");
+	command("on", NULL);
+	machine_missed = 11;
+	is(window_at(2000).missed, 2, "missed: which has its own");
+	unload();
+	machine_missed = 0;
+}
+
 static void test_signal(void)
 {
 	struct waitprof_snapshot *snap;
@@ -293,7 +394,7 @@ static void test_signal(void)
 	shim_signal = true;
 	is(command("reset", snap), -EINTR, "a signal comes first: reset");
 	is(command("off", snap), -EINTR, "off");
-	is(command("rest", snap), -EINVAL, "no command is none before it");
+	is(command("reset ", snap), -EINVAL, "what has no words is none before it");
 	is(waitprof_control_read(snap), -EINTR, "a read");
 	shim_signal = false;
 	ok(same(before), "nothing has changed");
@@ -315,6 +416,72 @@ static void test_start(void)
 	machine_unload();
 }
 
+/* What track and untrack do is in test_object.c: here is what they say. */
+static void test_track(void)
+{
+	struct state before;
+	char text[64];
+	unsigned int i;
+
+	load();
+	before = state();
+	is(command("untrack nobody", NULL), -ENOENT, "untrack: no such name");
+	is(command("untrack a:b", NULL), -ENOENT, "untrack: that cannot be one");
+	is(command("untrack bio\n\n", NULL), -ENOENT, "untrack: one newline ends it");
+	is(command("track a nowhere", NULL), -ENOENT, "track: no such function");
+	is(command("track a site_00 nowhere", NULL), -ENOENT,
+	   "track: no second one");
+	is(command("track bio site_00", NULL), -EEXIST, "track: one built in");
+	ok(same(before), "nothing has changed");
+	is(command("track a.b-c_9 site_00", NULL), 0, "track");
+	is(command("track A site_00 site_01\n", NULL), 0,
+	   "track: two functions, and a newline");
+	is(command("track m wpmod:mod_alloc wpmod:mod_free", NULL), 0,
+	   "track: a module's");
+	is(command("track d mutex_lock.constprop.0", NULL), -ENOENT,
+	   "track: dots are letters of a symbol");
+	is(command("track d __mutex_lock.constprop.0", NULL), 0,
+	   "track: of this one");
+	is(command("track bio site_00", NULL), -EEXIST, "track: taken");
+	is(command("track a.b-c_9 site_03", NULL), -EEXIST, "track: taken, too");
+	is(waitprof_trackers[4].paired + 2 * waitprof_trackers[5].paired, 2,
+	   "track: with and without a second function");
+
+	is(command("off", NULL), 0, "off");
+	is(command("track off site_04", NULL), 0, "track while off");
+	is(command("track off site_04", NULL), -EEXIST, "is done");
+	is(command("track bad nowhere", NULL), -ENOENT, "or not");
+	ok(!shim_kprobes, "no kprobe while off");
+	is(command("untrack bio", NULL), 0, "untrack while off");
+	is(command("on", NULL), 0, "on");
+	is(shim_probed(world_addr(SITES + 4)), 1, "what was tracked while off");
+	is(shim_probed(world_addr(BIO_ALLOC)), 0, "what was untracked while off");
+
+	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+		int err = i < WAITPROF_TRACKERS - 8 ? 0 : -ENOSPC;
+
+		sprintf(text, "track t%u site_05", i);
+		if (command(text, NULL) != err)
+			break;
+	}
+	is(i, WAITPROF_TRACKERS, "16 at most");
+	before = state();
+	is(command("track bio2 nowhere", NULL), -ENOSPC, "and no more");
+	is(command("track t0 nowhere", NULL), -EEXIST, "the name is looked at first");
+	shim_signal = true;
+	is(command("track s site_00", NULL), -EINTR, "track: a signal comes first");
+	is(command("untrack t0", NULL), -EINTR, "untrack: a signal comes first");
+	shim_signal = false;
+	ok(same(before), "nothing has changed");
+	is(command("untrack t0\n", NULL), 0, "untrack");
+	is(command("untrack t0\n", NULL), -ENOENT, "untrack again");
+	is(command("track bio2 site_05", NULL), 0, "makes room");
+	ok(!waitprof_control.lock.locked && !waitprof_tracker_lock.locked,
+	   "unlocked");
+	unload();
+	ok(!shim_kprobes, "no kprobe is left at the end");
+}
+
 int main(void)
 {
 	world_init();
@@ -322,8 +489,10 @@ int main(void)
 	test_reset();
 	test_on_off("on", "off");
 	test_on_off("on\n", "off\n");
+	test_missed();
 	test_signal();
 	test_start();
+	test_track();
 	free(a.stack.word);
 	free(b.stack.word);
 	free(machine_idle.stack.word);

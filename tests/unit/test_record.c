@@ -196,7 +196,7 @@ static void test_clock_steps(void)
 	is(COUNTER(clock_steps), 1, "B4: and a clock step");
 
 	/* A window that begins later than its first wait ends. */
-	waitprof_record_init();
+	waitprof_record_choose();
 	sleep_on(&a, 0, 2000, TASK_INTERRUPTIBLE);
 	shim_clock = 3000;
 	waitprof_snapshot_close(NULL);
@@ -253,7 +253,7 @@ static void test_runq(void)
 	/* Lengths by another clock than the scheduler's. */
 	a.t.sched_info.last_queued = 0;
 	shim_tsc_unstable = true;
-	waitprof_record_init();
+	waitprof_record_choose();
 	ok(!waitprof_clock_is_sched(), "an unstable clock is not used");
 	shim_mono = 1000000;
 	is(waitprof_clock(), 1000000, "but the monotonic one");
@@ -386,6 +386,7 @@ static void test_handoff(void)
 	machine_kprobe(&b, 3, TASK_INTERRUPTIBLE);
 	is(waitprof_record_kprobe_hits(), hits + 2, "as is one elsewhere");
 	waitprof_record_late(false);
+	waitprof_record_forget();
 	ok(!handoff(3)->task, "none is left when the kprobe goes");
 	machine_unload();
 
@@ -671,7 +672,7 @@ static void test_begin_late(void)
  */
 enum { TASKS = 24, ROW_SITES = 5 };
 
-static struct sleeper crowd[TASKS];
+static struct sleeper crowd_pool[256 * TASKS], *crowd[TASKS];
 static u64 began[TASKS], truth_ns[ROW_SITES], truth_waits[ROW_SITES];
 static u64 seen_ns[ROW_SITES], seen_waits[ROW_SITES];
 static int crowd_site[TASKS];
@@ -689,12 +690,12 @@ static void crowd_move(void)
 		truth_ns[crowd_site[i]] += now - began[i];
 		truth_waits[crowd_site[i]]++;
 		began[i] = 0;
-		wake_on(&crowd[i], cpu, now);
+		wake_on(crowd[i], cpu, now);
 	} else {
 		crowd_site[i] = tap_random(&crowd_state) % ROW_SITES;
-		sleeper_at(&crowd[i], SITES + crowd_site[i]);
+		sleeper_at(crowd[i], SITES + crowd_site[i]);
 		began[i] = now;
-		sleep_on(&crowd[i], cpu, now, TASK_INTERRUPTIBLE);
+		sleep_on(crowd[i], cpu, now, TASK_INTERRUPTIBLE);
 	}
 	crowd_moving = false;
 }
@@ -737,8 +738,14 @@ static void test_truth(void)
 
 	load();
 	crowd_state = 12345;
-	for (i = 0; i < TASKS; i++)
-		sleeper_init(&crowd[i], 1000 + i * 32);	/* they collide */
+	for (i = 0, n = 0; i < TASKS; n++) {
+		/* they collide: two first choices for all */
+		if ((waitprof_place(&crowd_pool[n].t, 0) - waitprof_slots) % 32)
+			continue;
+		crowd[i] = &crowd_pool[n];
+		sleeper_init(crowd[i], 1000 + i);
+		i++;
+	}
 	shim_clock = 1;
 	for (n = 0; n < 3000; n++) {
 		for (i = 0; i < 10; i++)
@@ -766,7 +773,7 @@ static void test_truth(void)
 	is(steps, 0, "without a clock step");
 	machine_unload();
 	for (i = 0; i < TASKS; i++)
-		free(crowd[i].stack.word);
+		free(crowd[i]->stack.word);
 }
 
 int main(void)

@@ -69,12 +69,15 @@ static ssize_t write_file(struct file *f, const char *text, size_t len)
 	return ret;
 }
 
-/* The line that begins with @begin; or, after "\t", has it. */
+/* The line that has it, or begins with what follows a newline. */
 static const char *line(const char *text, const char *with)
 {
 	static char copy[2048];
 	const char *p = strstr(text, with), *start;
 	size_t len;
+
+	if (p)
+		p += *with == '\n';
 
 	if (!p)
 		return "(none)";
@@ -159,7 +162,8 @@ static void test_lines(void)
 	   "as many columns in the heading as in a line");
 	ok(strstr(text, "pipe_read") < strstr(text, "mod_wait"),
 	   "the longest first");
-	is(count(text, '\n'), 5 + 3, "five lines of heading, three rows");
+	is(count(text, '\n'), 5 + 3 + 5 + 1,
+	   "five lines of heading, three rows, objects, no callers");
 	ok(!strncmp(text, "# waitprof 1 version=", 21), "how it begins");
 	close_file(&f);
 	unload();
@@ -207,13 +211,13 @@ static void test_head(void)
 	open_file(&f, FMODE_READ);
 	text = print(&f);
 	is_str(line(text, "# waitprof"),
-	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
+	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe live=count resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
 	       "the first line");
 	is_str(line(text, "# memory"),
 	       "# memory total_kb=4000 free_kb=2000 available_kb=2400 low_free_kb=1600 buffers_kb=80 cached_kb=1000 slab_kb=360 slab_reclaimable_kb=160",
 	       "memory");
 	is_str(line(text, "# lost"),
-	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6",
+	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=0",
 	       "losses");
 	ok(strstr(line(text, "# tables"), " rows=32 ") &&
 	   strstr(line(text, "# tables"), " slots=64 "), "tables");
@@ -227,11 +231,141 @@ static void test_head(void)
 		  " hook=switch hook_asked=kprobe hook_why=kprobe-refused "),
 	   "why there is no kprobe");
 	close_file(&f);
-	waitprof_control_command("off", 3, NULL);
+	waitprof_control_command((char[4]){ "off" }, 3, NULL);
 	open_file(&f, FMODE_READ);
 	ok(strstr(line(print(&f), "# waitprof"), " state=off "), "off");
 	close_file(&f);
 	unload();
+}
+
+/* An allocation or what takes it back, on a stack that is site_00's. */
+static void hit(int func, int caller)
+{
+	struct pt_regs regs = { .di = 1 };
+	unsigned long *slot;
+
+	slot = world_stack(&a.stack, &a.t, 500,
+			   CALLS({ caller, 8 }, { SITES + 1, 6 }, { SITES + 2, 4 },
+				 { SITES + 3, 4 }));
+	shim_current = &a.t;
+	regs.sp = (unsigned long)slot;
+	shim_hit(world_addr(func), &regs);
+}
+
+static void test_objects(void)
+{
+	static const char heading[] =
+		"# objects\tallocs\tfrees\tlive\tpeak\tfailed\tolder_frees\tmissed\tunit_bytes\tnote";
+	char cmd[64], wanted[256];
+	struct bio bio = { };
+	struct file f;
+	const char *text, *p;
+	unsigned int i;
+
+	load();
+	for (i = 0; i < 5; i++)
+		hit(ALLOC_BH, SITES + i / 3);
+	for (i = 0; i < 3; i++)
+		hit(FREE_BH, SITES);
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	is_str(line(text, "# objects"), heading, "objects: the heading");
+	is_str(line(text, "\nbuffer_head") + 0,
+	       "buffer_head\t5\t3\t2\t5\tn/a\tn/a\t0\t104\talloc_buffer_head,free_buffer_head",
+	       "objects: a line, as documented");
+	sprintf(wanted, "bio\t0\t0\t0\t0\tn/a\tn/a\t0\t%zu\tbio_alloc_bioset,bio_put",
+		sizeof(bio));
+	is_str(line(text, "\nbio"), wanted, "objects: none yet");
+	is_str(line(text, "\nkiobuf"),
+	       "kiobuf\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tno alloc_kiovec in this kernel",
+	       "objects: what is not there has no numbers");
+	is_str(line(text, "\nalloc_kiobuf_bhs"),
+	       "alloc_kiobuf_bhs\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tno alloc_kiobuf_bhs in this kernel",
+	       "objects: nor what is only counted");
+	for (i = 0; i < 5; i++) {
+		static const char * const rows[] = {
+			"# objects", "\nbuffer_head", "\nbio", "\nkiobuf",
+			"\nalloc_kiobuf_bhs"
+		};
+
+		is(count(line(text, rows[i]), '\t'), 9, "objects: columns, %u", i);
+	}
+	is_str(line(text, "# callers"),
+	       "# callers\tobject\tcount\tlive\tpath", "callers: the heading");
+	p = strstr(text, "# callers");
+	p = p ? strchr(p, '\n') + 1 : "";
+	is_str(p,
+	       "caller\tbuffer_head\t3\tn/a\tsite_00+0x44/0x800<site_01+0x44/0x800<site_02+0x44/0x800\n"
+	       "caller\tbuffer_head\t2\tn/a\tsite_01+0x44/0x800<site_01+0x44/0x800<site_02+0x44/0x800\n",
+	       "callers: the most first, innermost first, and no more");
+	ok(strstr(text, "# waits") < strstr(text, "# objects"),
+	   "objects come after waits");
+	close_file(&f);
+
+	/* A plain count; a name that is taken up again. */
+	strcpy(cmd, "track calls site_09");
+	is(waitprof_control_command(cmd, strlen(cmd), NULL), 0, "track");
+	hit(SITES + 9, SITES);
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	is_str(line(text, "\ncalls"),
+	       "calls\t1\tn/a\tn/a\tn/a\tn/a\tn/a\t0\tn/a\tsite_09",
+	       "objects: a plain count");
+	is_str(line(text, "caller\tcalls"),
+	       "caller\tcalls\t1\tn/a\tsite_00+0x44/0x800<site_01+0x44/0x800<site_02+0x44/0x800",
+	       "callers: of that");
+	close_file(&f);
+	strcpy(cmd, "untrack calls");
+	is(waitprof_control_command(cmd, strlen(cmd), NULL), 0, "untrack");
+	strcpy(cmd, "track calls site_08 site_07");
+	is(waitprof_control_command(cmd, strlen(cmd), NULL), 0, "track again");
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	is_str(line(text, "\ncalls"),
+	       "calls\t0\t0\t0\t0\tn/a\tn/a\t0\tn/a\tsite_08,site_07",
+	       "objects: from 0");
+	ok(!strstr(text, "caller\tcalls"), "callers: none of the one before");
+	close_file(&f);
+	/* More is given back than was handed out. */
+	hit(SITES + 7, SITES);
+	hit(SITES + 7, SITES);
+	open_file(&f, FMODE_READ);
+	is_str(line(print(&f), "\ncalls"),
+	       "calls\t0\t2\t-2\t0\tn/a\tn/a\t0\tn/a\tsite_08,site_07",
+	       "objects: live has a sign");
+	close_file(&f);
+
+	/* Paths without a place. */
+	for (i = 0; i < 30; i++)
+		hit(ALLOC_BH, SITES + 10 + i);
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	p = line(text, "(other)\n");
+	ok(strstr(text, "# callers\tobject\tcount\tlive\tpath\ncaller\tbuffer_head\t"),
+	   "callers: (other) comes first");
+	{
+		unsigned long long total = 0, n;
+
+		for (p = strstr(text, "caller\tbuffer_head\t"); p;
+		     p = strstr(p + 1, "caller\tbuffer_head\t"))
+			if (sscanf(p, "caller\tbuffer_head\t%llu", &n) == 1)
+				total += n;
+		is(total, 35, "callers: with (other), their sum is all");
+	}
+	close_file(&f);
+
+	/* A reset on a descriptor for both. */
+	open_file(&f, FMODE_READ | FMODE_WRITE);
+	is(write_file(&f, "reset", 5), 5, "reset");
+	ok(strstr(print(&f), "\nbuffer_head\t35\t3\t32\t32\t"),
+	   "objects: the window that was closed");
+	is(write_file(&f, "reset", 5), 5, "reset again");
+	ok(strstr(print(&f), "\nbuffer_head\t0\t0\t0\t0\t"),
+	   "objects: an empty one");
+	ok(!strstr(print(&f), "\ncaller\t"), "callers: none in it");
+	close_file(&f);
+	unload();
+	sleeper_at(&a, PIPE_READ);
 }
 
 static void test_addresses(void)
@@ -287,12 +421,12 @@ static void test_open(void)
 		unsigned long before = shim_allocs;
 		int left, failed = 0;
 
-		for (left = 0; left < 4; left++) {
+		for (left = 0; left < 5; left++) {
 			shim_alloc_left = left;
 			failed += open_file(&f, FMODE_READ) == -ENOMEM;
 			shim_alloc_left = -1;
 		}
-		is(failed, 4, "each allocation that fails is noticed");
+		is(failed, 5, "each allocation that fails is noticed");
 		is(shim_allocs, before, "and leaves nothing");
 	}
 	unload();
@@ -328,7 +462,7 @@ static void test_positions(void)
 		if (!v)
 			break;
 	}
-	is(n, 7, "head, five rows and (other)");
+	is(n, 7 + 2, "head, five rows and (other), objects, callers");
 	is_str(m->text, all, "the same text piece by piece");
 	pos = -1;
 	ok(!m->op->start(m, &pos), "nothing before the beginning");
@@ -349,7 +483,7 @@ static void test_positions(void)
 static void test_write(void)
 {
 	static const size_t sizes[] = {
-		0, WAITPROF_COMMAND_MAX + 1, 255, 256, 257, 4096, 1 << 20,
+		0, WAITPROF_COMMAND_MAX + 1, 511, 512, 513, 4096, 1 << 20,
 		0x7ffff000,
 	};
 	char *text = malloc(WAITPROF_COMMAND_MAX);
@@ -422,6 +556,7 @@ int main(void)
 	test_lines();
 	test_classes();
 	test_head();
+	test_objects();
 	test_addresses();
 	test_open();
 	test_positions();

@@ -14,7 +14,7 @@ static struct world_stack stack;
 static void load(void)
 {
 	shim_percpu_reset();
-	if (waitprof_table_init(64) || waitprof_site_init())
+	if (waitprof_table_init(64, 64) || waitprof_site_init())
 		abort();
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
 	memset(&waitprof_shortcut, 0, sizeof(waitprof_shortcut));
@@ -32,16 +32,17 @@ static void unload(void)
 /* As from the switch probe. */
 static unsigned long site_at(unsigned long *slot)
 {
-	return waitprof_site_addr(waitprof_site(slot, NULL, 0));
+	return waitprof_site_addr(waitprof_site(slot, NULL, NULL));
 }
+
+static struct kprobe on_schedule;
 
 /* As from a kprobe on schedule(). */
 static unsigned long site_regs(unsigned long *slot)
 {
-	struct pt_regs regs = { .ip = 0x1234, .sp = (unsigned long)slot };
+	struct pt_regs regs = { .ip = 0x1234, .di = 1, .sp = (unsigned long)slot };
 
-	return waitprof_site_addr(waitprof_site(slot, &regs,
-						world_addr(SCHEDULE)));
+	return waitprof_site_addr(waitprof_site(slot, &regs, &on_schedule));
 }
 
 static u64 misses(void)
@@ -49,9 +50,26 @@ static u64 misses(void)
 	return waitprof_site_stats().misses;
 }
 
+/* What the memo says of two distances. */
+#define DISTANCES(lo, hi) \
+	((u64)(hi) << WAITPROF_MEMO_HI | (u64)(lo) << WAITPROF_MEMO_LO |	\
+	 ((hi) ? WAITPROF_MEMO_ALIGN : 0))
+
+static void learn(unsigned long ra, u64 site, unsigned long slot,
+		  unsigned long next, unsigned long bp)
+{
+	struct waitprof_seen seen = {
+		.ra = ra,
+		.slot = (unsigned long *)slot,
+		.bp = (unsigned long *)bp,
+	};
+
+	waitprof_memo_learn(&seen, site, (unsigned long *)next);
+}
+
 static void learn_site(unsigned long ra, u32 site)
 {
-	waitprof_memo_learn(ra, site, NULL, NULL, NULL);
+	learn(ra, WAITPROF_MEMO_SITE | site, 0, 0, 0);
 }
 
 /* In words, as a function that does not use the frame pointer. */
@@ -59,8 +77,7 @@ static void learn_distance(unsigned long ra, long distance)
 {
 	unsigned long slot = 0x100000;
 
-	waitprof_memo_learn(ra, WAITPROF_SITE_NONE, (unsigned long *)slot,
-			    (unsigned long *)(slot + distance * 8), NULL);
+	learn(ra, 0, slot, slot + distance * 8, 0);
 }
 
 static void test_walk(void)
@@ -103,7 +120,7 @@ static void test_walk(void)
 	{
 		struct pt_regs regs = { .ip = 77, .sp = (unsigned long)slot };
 
-		waitprof_site(slot, &regs, world_addr(SCHEDULE));
+		waitprof_site(slot, &regs, &on_schedule);
 		is(shim_unwind_ip, world_addr(SCHEDULE),
 		   "the unwinder begins at the function itself");
 		is(regs.ip, 77, "and the registers are as they were");
@@ -131,7 +148,7 @@ static void test_last_instruction(void)
 	stack.frame[1] = (struct shim_frame) { 0x2100, &stack.word[14] };
 	task.frame = stack.frame;
 	task.nframes = 2;
-	site = waitprof_site(&stack.word[10], NULL, 0);
+	site = waitprof_site(&stack.word[10], NULL, NULL);
 	waitprof_site_name(site, name, sizeof(name));
 	is_str(name, "noreturn_site+0x100/0x100",
 	       "a return address behind its function is that function's");
@@ -217,7 +234,7 @@ static void test_two_distances(bool lo_first)
 		   "two distances, %s: met", which);
 		is(misses(), i + 1, "two distances, %s: learnt", which);
 	}
-	is(waitprof_memo_what(world_ra(MUTEX_LOCK)), 11 << 16 | 10,
+	is(waitprof_memo_what(world_ra(MUTEX_LOCK)), DISTANCES(10, 11),
 	   "two distances, %s: the smaller is in the low half", which);
 
 	for (i = 0; i < 4; i++) {
@@ -252,7 +269,8 @@ static void test_two_distances(bool lo_first)
 				 { PIPE_READ, 4 }));
 	is(site_regs(slot), world_ra(PIPE_READ),
 	   "two distances, %s: a third is found", which);
-	is(waitprof_memo_what(world_ra(MUTEX_LOCK)), WAITPROF_MEMO_NEVER,
+	is(waitprof_memo_what(world_ra(MUTEX_LOCK)),
+	   WAITPROF_MEMO_NEVER | WAITPROF_MEMO_ALIGN,
 	   "two distances, %s: and ends the memo's walks", which);
 	unload();
 }
@@ -277,6 +295,29 @@ static void test_larger_alone(void)
 	slot[3 + 11] = world_ra(BREAD);
 	is(site_regs(slot), world_ra(PIPE_READ),
 	   "two distances, the larger alone met: walk is right");
+	is(misses(), 2, "by the unwinder");
+	is(waitprof_memo_what(world_ra(MUTEX_LOCK)), DISTANCES(10, 11),
+	   "which knows both then");
+	unload();
+
+	/* The smaller alone: in its place lies the frame pointer. */
+	load();
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { MUTEX_LOCK, 10 },
+				 { BREAD, 4 }));
+	stack.frame[1].bp = stack.frame[2].slot - 1;
+	*stack.frame[1].bp = (unsigned long)(slot + 40);
+	is(site_regs(slot), world_ra(BREAD), "two distances, the smaller alone");
+	is(site_regs(slot), world_ra(BREAD), "again");
+	is(misses(), 1, "by the memo");
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { MUTEX_LOCK, 11 },
+				 { PIPE_READ, 4 }));
+	stack.frame[1].bp = stack.frame[2].slot - 1;
+	*stack.frame[1].bp = (unsigned long)(slot + 40);
+	is(site_regs(slot), world_ra(PIPE_READ),
+	   "two distances, the smaller alone met: walk is right");
+	is(misses(), 2, "by the unwinder");
 	unload();
 }
 
@@ -320,38 +361,44 @@ static void test_learn(void)
 
 	load();
 	learn_distance(ra + 10, 0);
-	is(waitprof_memo_what(ra + 10), WAITPROF_MEMO_NEVER, "0 is no distance");
+	is(waitprof_memo_what(ra + 10), 0, "0 is no distance");
 	learn_distance(ra + 11, -3);
 	is(waitprof_memo_what(ra + 11), WAITPROF_MEMO_NEVER, "nor is what is negative");
-	learn_distance(ra + 12, 0xffff);
+	learn_distance(ra + 12, 0x3fff);
 	is(waitprof_memo_what(ra + 12), WAITPROF_MEMO_NEVER, "or huge");
 	learn_distance(ra + 12, 3);
 	is(waitprof_memo_what(ra + 12), WAITPROF_MEMO_NEVER, "and never is for good");
-	learn_distance(ra, 0xfffd);
-	is(waitprof_memo_what(ra), 0xfffd, "a large one");
-	learn_distance(ra, 0xfffd);
-	is(waitprof_memo_what(ra), 0xfffd, "twice the same is one");
-	learn_distance(ra, 0xfffe);
-	is(waitprof_memo_what(ra), 0xfffefffd, "and its neighbour");
-	learn_distance(ra, 0xfffd);
-	is(waitprof_memo_what(ra), 0xfffefffd, "either is known");
-	learn_site(ra, 5);
-	is(waitprof_memo_what(ra), 0xfffefffd, "what is no site becomes none");
-	learn_distance(ra, 0xfffc);
-	is(waitprof_memo_what(ra), WAITPROF_MEMO_NEVER, "three are too many");
+	learn_distance(ra, 0x3ffd);
+	is(waitprof_memo_what(ra), DISTANCES(0x3ffd, 0), "a large one");
+	learn_distance(ra, 0x3ffd);
+	is(waitprof_memo_what(ra), DISTANCES(0x3ffd, 0), "twice the same is one");
+	learn_distance(ra, 0x3ffe);
+	is(waitprof_memo_what(ra), DISTANCES(0x3ffd, 0x3ffe), "and its neighbour");
+	learn_distance(ra, 0x3ffd);
+	is(waitprof_memo_what(ra), DISTANCES(0x3ffd, 0x3ffe), "either is known");
+	learn_distance(ra, 0x3ffc);
+	is(waitprof_memo_what(ra), WAITPROF_MEMO_NEVER | WAITPROF_MEMO_ALIGN, "three are too many");
 	learn_distance(ra + 13, 9);
 	learn_distance(ra + 13, 20);
 	is(waitprof_memo_what(ra + 13), WAITPROF_MEMO_NEVER, "two that are no neighbours too");
-	/* The frame pointer, odd and even, tells both. */
-	waitprof_memo_learn(ra + 14, 0, (unsigned long *)0x1000,
-			    (unsigned long *)0x1040, (unsigned long *)0x1038);
-	is(waitprof_memo_what(ra + 14), 8 << 16 | 7, "the larger of two");
-	waitprof_memo_learn(ra + 15, 0, (unsigned long *)0x1000,
-			    (unsigned long *)0x1038, (unsigned long *)0x1030);
-	is(waitprof_memo_what(ra + 15), 8 << 16 | 7, "the smaller of two");
+	/* The frame pointer tells that there are two. */
+	learn(ra + 14, 0, 0x1000, 0x1040, 0x1038);
+	is(waitprof_memo_what(ra + 14), WAITPROF_MEMO_ALIGN | DISTANCES(8, 0),
+	   "one of two");
+	learn(ra + 15, 0, 0x1000, 0x1038, 0x1030);
+	is(waitprof_memo_what(ra + 15), WAITPROF_MEMO_ALIGN | DISTANCES(7, 0),
+	   "another");
+	learn(ra + 15, 0, 0x1000, 0x1040, 0x1038);
+	is(waitprof_memo_what(ra + 15), DISTANCES(7, 8), "and then both");
+	/* Of a call path all is told at once. */
+	learn(ra + 16, WAITPROF_MEMO_SITE | 5, 0x1000, 0x1038, 0);
+	is(waitprof_memo_what(ra + 16), WAITPROF_MEMO_SITE | DISTANCES(7, 0) | 5,
+	   "a site and its distance");
+	learn(ra + 17, WAITPROF_MEMO_END | 6, 0x1000, 0, 0);
+	is(waitprof_memo_what(ra + 17), WAITPROF_MEMO_END | 6, "an end");
 	learn_site(ra + 1, 5);
 	learn_distance(ra + 1, 7);
-	is(waitprof_memo_what(ra + 1), WAITPROF_MEMO_SITE | 5,
+	is(waitprof_memo_what(ra + 1), WAITPROF_MEMO_SITE | DISTANCES(7, 0) | 5,
 	   "what is a site stays one");
 	waitprof_memo_busy = 1;
 	learn_site(ra + 2, 5);
@@ -443,33 +490,51 @@ static void test_generated(void)
 	}
 }
 
-static bool learnt_in_rcu;
+/* An address outside of the module in the set of MOD_WAIT, n-th of a row. */
+static unsigned long beside_module(unsigned int n)
+{
+	unsigned long ra = world_ra(SITES);
+
+	while (hash_long(ra, WAITPROF_MEMO_BITS) !=
+	       hash_long(world_ra(MOD_WAIT), WAITPROF_MEMO_BITS))
+		ra++;
+	return same_set(ra, n);
+}
+
+static bool learnt_in_rcu, learnt_elsewhere, site_in_rcu;
 static unsigned int rcu_calls;
 
 static void try_to_learn(void)
 {
+	unsigned long ra = beside_module(WAITPROF_MEMO_WAYS - 1);
+
 	rcu_calls++;
+	learn_site(ra, 9);
+	learnt_in_rcu |= waitprof_memo_what(ra) != 0;
 	learn_site(world_ra(BREAD), 9);
-	learnt_in_rcu |= waitprof_memo_what(world_ra(BREAD)) != 0;
+	learnt_elsewhere |= waitprof_memo_what(world_ra(BREAD)) != 0;
+	/* nor is the number of a site another's */
+	site_in_rcu |= waitprof_site_get(world_ra(MOD_WAIT)) < 3;
 }
 
 static void notify(unsigned long event)
 {
-	shim_notifier->notifier_call(shim_notifier, event, &world_module);
+	shim_notify(event, &world_module);
 }
 
 static void test_module(void)
 {
 	unsigned long *slot;
 	u32 core, init;
+	unsigned int i;
 
 	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_INIT, 4 }));
-	init = waitprof_site(slot, NULL, 0);
+	init = waitprof_site(slot, NULL, NULL);
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_WAIT, 4 }));
-	core = waitprof_site(slot, NULL, 0);
+	core = waitprof_site(slot, NULL, NULL);
 	notify(MODULE_STATE_COMING);
 	ok(waitprof_memo_what(world_ra(MOD_WAIT)) &&
 	   waitprof_memo_what(world_ra(MOD_INIT)), "a module comes: no change");
@@ -477,8 +542,11 @@ static void test_module(void)
 	ok(!waitprof_memo_what(world_ra(MOD_INIT)), "live: its init part goes");
 	ok(waitprof_memo_what(world_ra(MOD_WAIT)) &&
 	   waitprof_memo_what(world_ra(SCHEDULE)), "and nothing else");
-	is(waitprof_site(slot, NULL, 0), core, "its sites stay");
+	is(waitprof_site(slot, NULL, NULL), core, "its sites stay");
 
+	for (i = 0; i < WAITPROF_MEMO_WAYS - 1; i++)
+		learn_site(beside_module(i), 9);
+	is(waitprof_site_stats().full, 0, "a set is full");
 	shim_on_rcu = try_to_learn;
 	notify(MODULE_STATE_GOING);
 	shim_on_rcu = NULL;
@@ -486,14 +554,31 @@ static void test_module(void)
 	ok(waitprof_memo_what(world_ra(SCHEDULE)), "and nothing else");
 	is(rcu_calls, 1, "after readers have been waited for");
 	ok(!learnt_in_rcu, "no way is used again while readers may be in it");
-	is(waitprof_memo_busy, 0, "then the memo learns again");
+	ok(learnt_elsewhere, "but others are");
+	ok(!site_in_rcu, "and a site is one");
+	is(waitprof_memo_busy, 0, "the memo is unlocked");
+	learn_site(beside_module(WAITPROF_MEMO_WAYS - 1), 9);
+	ok(waitprof_memo_what(beside_module(WAITPROF_MEMO_WAYS - 1)),
+	   "afterwards, the way is used again");
+	is(waitprof_memo_what(1), 0, "and is no longer reserved");
+	for (i = 0; i < WAITPROF_MEMO_WAYS - 1; i++)
+		ok(waitprof_memo_what(beside_module(i)),
+		   "and %u beside it is still there", i);
+	rcu_calls = 0;
+	shim_on_rcu = try_to_learn;
+	world_module.core += 0x100000;
+	notify(MODULE_STATE_GOING);
+	notify(MODULE_STATE_LIVE);
+	world_module.core -= 0x100000;
+	shim_on_rcu = NULL;
+	is(rcu_calls, 0, "a module where nobody slept waits for nobody");
 
-	ok(waitprof_site(slot, NULL, 0) != core, "the address is a new site");
+	ok(waitprof_site(slot, NULL, NULL) != core, "the address is a new site");
 	is(site_at(slot), world_ra(MOD_WAIT), "and known again");
 	is(waitprof_site_addr(core), world_ra(MOD_WAIT), "the old row stays");
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_INIT, 4 }));
-	ok(waitprof_site(slot, NULL, 0) != init, "as does that of the init part");
+	ok(waitprof_site(slot, NULL, NULL) != init, "as does that of the init part");
 	unload();
 }
 
@@ -524,13 +609,13 @@ static void test_hole(void)
 	world_module.core_size = mod - WORLD_MODULE + 1;
 	notify(MODULE_STATE_GOING);
 	world_module.core_size = 0x2000;
-	is(waitprof_memo_what(ra), 4 << 16 | 3, "behind a hole, still known");
+	is(waitprof_memo_what(ra), DISTANCES(3, 4), "behind a hole, still known");
 	/* A miss further up passes by and learns all over again. */
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { BREAD, 4 }));
 	is(site_at(slot), world_ra(BREAD), "behind a hole, walked past");
 	is(ways_of(ra), 1, "behind a hole: an address stands in one way only");
-	is(waitprof_memo_what(ra), 4 << 16 | 3,
+	is(waitprof_memo_what(ra), DISTANCES(3, 4),
 	   "behind a hole: and loses none of its distances");
 	unload();
 }
@@ -596,12 +681,12 @@ static void test_failures(void)
 	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { SCHEDULE_TIMEOUT, 3 }));
-	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
 	   "a stack without a site");
 	is(waitprof_site_stats().failed, 1, "is counted");
 	task.nframes = 0;
-	is(waitprof_site(slot, &(struct pt_regs){ .sp = (unsigned long)slot }, 1),
-	   WAITPROF_SITE_UNKNOWN, "and one without a frame");
+	is(waitprof_site(slot, &(struct pt_regs){ .sp = (unsigned long)slot },
+			 &on_schedule), WAITPROF_SITE_UNKNOWN, "and one without a frame");
 	is(waitprof_site_stats().failed, 2, "too");
 
 	for (i = 0; i < WAITPROF_DEPTH; i++)
@@ -614,7 +699,7 @@ static void test_failures(void)
 	slot = world_stack(&stack, &task, 100, calls, WAITPROF_DEPTH + 1);
 	waitprof_memo_busy = 1;
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
-	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
 	   "one deeper is given up");
 	waitprof_memo_busy = 0;
 
@@ -626,7 +711,7 @@ static void test_failures(void)
 	is(site_at(slot + 9), world_ra(PIPE_READ), "it may begin too early");
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
 	shim_unwind_early = -1;
-	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
 	   "where it begins too late, nothing is made up");
 	shim_unwind_early = 0;
 
@@ -676,7 +761,7 @@ static void test_asleep(void)
 	   world_ra(PIPE_READ), "the site of another task");
 	is(shim_unwinds, 1, "is found by the unwinder");
 	is(waitprof_shortcut.ra0, 0, "which does not teach the shortcut");
-	is(waitprof_memo_what(*slot), 9, "but the memo");
+	is(waitprof_memo_what(*slot), DISTANCES(9, 0), "but the memo");
 	is(waitprof_site_addr(waitprof_site_asleep(&sleeper)),
 	   world_ra(PIPE_READ), "and by that the next time");
 	sleeper.nframes = 0;
@@ -689,6 +774,7 @@ int main(void)
 {
 	world_init();
 	world_stack_alloc(&stack);
+	on_schedule.addr = (void *)world_addr(SCHEDULE);
 	test_walk();
 	test_last_instruction();
 	test_random();

@@ -51,7 +51,6 @@ static void test_sums(void)
 		cells->cell[WAITPROF_ROW_OTHER].hist[4] = 5;
 		cells->cell[WAITPROF_ROW_OTHER].total_ns = 11;
 	}
-	machine_missed = 9;
 	snap = take(5000);
 	s = sum_of(snap, row);
 	is(s->total_ns, 15000, "the sum over CPUs");
@@ -65,7 +64,6 @@ static void test_sums(void)
 	is(snap->lost.late, 8, "late");
 	is(snap->lost.clock_steps, 12, "clock_steps");
 	is(snap->lost.other, 20, "other");
-	is(snap->lost.missed, 9, "missed");
 	is(snap->lost.racing, 0, "racing");
 	is(snap->rows_used, 1, "rows used, without (other)");
 	is(snap->nsorted, 2, "rows shown, with it");
@@ -76,7 +74,6 @@ static void test_sums(void)
 	is_str(s->name, "pipe_read+0x44/0x800", "a name");
 	is(snap->window.end, 5000, "the moment");
 	waitprof_snapshot_free(snap);
-	machine_missed = 0;
 	machine_unload();
 }
 

@@ -10,7 +10,7 @@
 static void load(unsigned int rows)
 {
 	shim_percpu_reset();
-	if (waitprof_table_init(rows))
+	if (waitprof_table_init(rows, rows))
 		abort();
 }
 
@@ -196,6 +196,16 @@ static void test_threads(unsigned int rows, int rounds)
 	   rows);
 }
 
+static bool match_all(unsigned long ra, struct module *mod)
+{
+	return within_module(ra, mod);
+}
+
+static bool match_init(unsigned long ra, struct module *mod)
+{
+	return within_module_init(ra, mod);
+}
+
 static void test_retire(void)
 {
 	static const struct shim_symbol other[] = {
@@ -211,15 +221,23 @@ static void test_retire(void)
 	init = waitprof_site_get(world_ra(MOD_INIT));
 	row = waitprof_row(core, 1);
 
-	waitprof_table_retire(&world_module, true);
+	ok(waitprof_table_has(match_init, &world_module) &&
+	   waitprof_table_has(match_all, &world_module),
+	   "a module with sites, and sites in its init part");
+	waitprof_table_retire(match_init, &world_module);
 	is(waitprof_site_get(world_ra(MOD_WAIT)), core,
 	   "a module is live: its code stays");
+	ok(!waitprof_table_has(match_init, &world_module) &&
+	   waitprof_table_has(match_all, &world_module),
+	   "no site is in its init part any more");
 	again = waitprof_site_get(world_ra(MOD_INIT));
 	ok(again != init && again != WAITPROF_SITE_OTHER, "its init part goes");
 	waitprof_site_name(init, name, sizeof(name));
 	is_str(name, "mod_init+0x44/0x800 [wpmod]", "the name stays");
 
-	waitprof_table_retire(&world_module, false);
+	waitprof_table_retire(match_all, &world_module);
+	ok(!waitprof_table_has(match_all, &world_module),
+	   "a module goes: no site is in it any more");
 	shim_symbols = other;
 	shim_nsymbols = 1;
 	waitprof_site_name(core, name, sizeof(name));
@@ -237,8 +255,8 @@ static void test_retire(void)
 	world_init();
 	is(waitprof_site_get(world_ra(PIPE_READ)), vmlinux,
 	   "a site elsewhere is still the same");
-	waitprof_table_retire(&world_module, false);
-	waitprof_table_retire(&world_module, false);
+	waitprof_table_retire(match_all, &world_module);
+	waitprof_table_retire(match_all, &world_module);
 	ok(waitprof_site_get(world_ra(MOD_WAIT)) != again,
 	   "the newcomer goes too, and retiring twice is no harm");
 	waitprof_table_exit();
@@ -248,7 +266,7 @@ static void test_retire(void)
 	core = waitprof_site_get(world_ra(MOD_WAIT));
 	row = waitprof_row(core, 0);
 	ok(core != WAITPROF_SITE_OTHER && row != WAITPROF_ROW_OTHER, "one row, one site");
-	waitprof_table_retire(&world_module, false);
+	waitprof_table_retire(match_all, &world_module);
 	is(waitprof_site_get(world_ra(MOD_WAIT)), WAITPROF_SITE_OTHER,
 	   "a full table stays full");
 	is(row_of(world_ra(PIPE_READ), 0), WAITPROF_ROW_OTHER,
@@ -357,7 +375,7 @@ static void test_memory(void)
 	for (left = 0; left < 3 + 2 * SHIM_CPUS; left++) {
 		shim_percpu_reset();
 		shim_alloc_left = left;
-		failed += waitprof_table_init(8) == -ENOMEM;
+		failed += waitprof_table_init(8, 8) == -ENOMEM;
 		wrong += shim_allocs != 0;
 	}
 	shim_alloc_left = -1;

@@ -14,6 +14,11 @@
 #include "site.c"
 #include "slot.c"
 #include "record.c"
+#include "point.c"
+#include "path.c"
+#include "live.c"
+#include "object.c"
+#include "tracker.c"
 #include "snapshot.c"
 
 /* In place of probe.c. */
@@ -29,7 +34,7 @@ int waitprof_probe_start(enum waitprof_hook hook)
 		return machine_start_err;
 	machine_starts++;
 	machine_probing = true;
-	machine_probe.hook = hook;
+	machine_probe.hook = machine_probe.asked = hook;
 	return 0;
 }
 
@@ -193,21 +198,33 @@ static void machine_reset(void)
 	memset(shim_clock_off, 0, sizeof(shim_clock_off));
 	shim_tasks = NULL;
 	shim_cpu = 0;
+	memset(waitprof_trackers, 0, sizeof(waitprof_trackers));
+	memset(waitprof_shared, 0, sizeof(waitprof_shared));
+	waitprof_serial = 0;
+	waitprof_trackers_on = false;
+	waitprof_live = NULL;
 	sleeper_init(&machine_idle, 0);
 	sleeper_at(&machine_idle, FUNCTIONS - 2);
 }
 
+#define MACHINE_PATHS	16
+
 static void machine_load(unsigned int rows)
 {
 	machine_reset();
-	if (waitprof_table_init(rows) || waitprof_site_init() ||
-	    waitprof_slot_init(64))
+	if (waitprof_table_init(rows, rows + MACHINE_PATHS) ||
+	    waitprof_site_init() || waitprof_slot_init(64) ||
+	    waitprof_path_init(MACHINE_PATHS, 3) || waitprof_object_init(1, 0) ||
+	    waitprof_tracker_init(16))
 		abort();
-	waitprof_record_init();
+	waitprof_record_choose();
 }
 
 static void machine_unload(void)
 {
+	waitprof_tracker_exit();
+	waitprof_object_exit();
+	waitprof_path_exit();
 	waitprof_slot_exit();
 	waitprof_site_exit();
 	waitprof_table_exit();

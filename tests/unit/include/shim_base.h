@@ -31,8 +31,13 @@
 #ifndef CONFIG_UNWINDER_FRAME_POINTER
 #define CONFIG_UNWINDER_ORC	1
 #endif
-/* Only for options that are set. */
-#define IS_ENABLED(option)	(option)
+#define CONFIG_SMP		1
+/* Options that are set are 1, others are no macro at all. */
+#define SHIM_IS_SET_1		0,
+#define SHIM_SECOND(a, b, ...)	b
+#define SHIM_IS_SET(junk)	SHIM_SECOND(junk 1, 0, 0)
+#define SHIM_IS_ENABLED(value)	SHIM_IS_SET(SHIM_IS_SET_##value)
+#define IS_ENABLED(option)	SHIM_IS_ENABLED(option)
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -50,6 +55,7 @@ typedef long long s64;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define __user
+#define __percpu
 #define __init
 #define __exit
 /* At the top level, where a semicolon follows. */
@@ -58,6 +64,8 @@ typedef long long s64;
 
 #define BIT(n)			(1ul << (n))
 #define BIT_ULL(n)		(1ull << (n))
+#define GENMASK(h, l)		(~0ul >> (63 - (h)) & ~0ul << (l))
+#define GENMASK_ULL(h, l)	(~0ull >> (63 - (h)) & ~0ull << (l))
 #define BITS_PER_LONG		((int)(8 * sizeof(long)))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define NSEC_PER_SEC		1000000000L
@@ -75,6 +83,10 @@ typedef long long s64;
 #define min_t(type, x, y)	SHIM_CMP((type)(x), <, (type)(y))
 #define max_t(type, x, y)	SHIM_CMP((type)(x), >, (type)(y))
 #define clamp_t(type, x, lo, hi) min_t(type, max_t(type, x, lo), hi)
+#define container_of(p, type, member) ({				\
+	__typeof__(((type *)0)->member) *_p = (p);			\
+	(type *)((char *)_p - offsetof(type, member));			\
+})
 #define swap(a, b) do {							\
 	__typeof__(a) _swap = (a);					\
 	(a) = (b);							\
@@ -105,6 +117,15 @@ static inline unsigned long roundup_pow_of_two(unsigned long x)
 	return x > 1 ? 2ul << __fls(x - 1) : 1;
 }
 
+/* The power of two that @x is rounded up to. */
+static inline int order_base_2(unsigned long x)
+{
+	return x > 1 ? ilog2(x - 1) + 1 : 0;
+}
+
+#define GOLDEN_RATIO_32		0x61c88647u
+#define GOLDEN_RATIO_64		0x61c8864680b583ebull
+
 /* Multiplicative hashing by the golden ratio, the upper bits taken. */
 static inline u32 hash_32(u32 x, unsigned int bits)
 {
@@ -114,6 +135,12 @@ static inline u32 hash_32(u32 x, unsigned int bits)
 static inline u32 hash_long(unsigned long x, unsigned int bits)
 {
 	return x * 0x61c8864680b583ebul >> (64 - bits);
+}
+
+/* Up to 32 bits, as many as are wanted of the upper ones. */
+static inline u32 hash_64(u64 x, unsigned int bits)
+{
+	return x * 0x61c8864680b583ebull >> (64 - bits);
 }
 
 /* Atomics. Plain volatile would do, but tsan would not know it. */
@@ -132,6 +159,13 @@ static void (*shim_on_cmpxchg)(void) __maybe_unused;
 	__atomic_compare_exchange_n(p, &_old, new, false,		\
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);	\
 	_old;								\
+})
+#define try_cmpxchg(p, old, new) \
+	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, \
+				    __ATOMIC_SEQ_CST)
+#define cmpxchg64(p, old, new)	({					\
+	_Static_assert(sizeof(*(p)) == 8, "cmpxchg64");			\
+	cmpxchg(p, old, new);						\
 })
 #ifdef __SANITIZE_THREAD__	/* which does not know fences */
 #define smp_rmb()		__asm__ volatile("" : : : "memory")
@@ -160,6 +194,36 @@ static inline void atomic_inc(atomic_t *a)
 static inline void atomic_dec(atomic_t *a)
 {
 	__atomic_fetch_sub(&a->counter, 1, __ATOMIC_RELAXED);
+}
+
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
+static inline s64 atomic64_read(const atomic64_t *a)
+{
+	return READ_ONCE(a->counter);
+}
+
+static inline void atomic64_set(atomic64_t *a, s64 v)
+{
+	WRITE_ONCE(a->counter, v);
+}
+
+static inline s64 atomic64_add_return(s64 n, atomic64_t *a)
+{
+	return __atomic_add_fetch(&a->counter, n, __ATOMIC_SEQ_CST);
+}
+
+static inline void atomic64_add(s64 n, atomic64_t *a)
+{
+	__atomic_fetch_add(&a->counter, n, __ATOMIC_RELAXED);
+}
+
+static inline bool atomic64_try_cmpxchg(atomic64_t *a, s64 *old, s64 new)
+{
+	return __atomic_compare_exchange_n(&a->counter, old, new, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* Odd while it is being written. */
@@ -297,5 +361,27 @@ static inline ssize_t strscpy(char *to, const char *from, size_t size)
 	memcpy(to, from, len + 1);
 	return len;
 }
+
+static inline int match_string(const char * const *array, size_t n,
+			       const char *string)
+{
+	size_t i;
+
+	for (i = 0; i < n && array[i]; i++)
+		if (!strcmp(array[i], string))
+			return i;
+	return -EINVAL;
+}
+
+/* The kernel's knows the letters of Latin-1. */
+static inline bool shim_isalnum(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') ||
+	       (c >= 0xc0 && c != 0xd7 && c != 0xf7);
+}
+
+#define isalnum(c)		shim_isalnum(c)
+#define isascii(c)		((unsigned char)(c) <= 0x7f)
 
 #endif /* _SHIM_BASE_H */

@@ -14,7 +14,7 @@
 extern char __start_percpu[] __attribute__((weak));
 extern char __stop_percpu[] __attribute__((weak));
 
-static char shim_percpu[SHIM_CPUS][SHIM_PERCPU_SIZE] __aligned(64);
+static char shim_percpu[SHIM_CPUS][SHIM_PERCPU_SIZE] __aligned(256);
 static int shim_cpus __maybe_unused = SHIM_CPUS;
 /* The CPU that this thread runs on. */
 static __thread int shim_cpu __maybe_unused;
@@ -61,12 +61,28 @@ static bool shim_tsc_unstable __maybe_unused;
 #define ktime_get_real_ns()	shim_real
 #define check_tsc_unstable()	shim_tsc_unstable
 
+/* The processor, a bit for each of these. */
+enum {
+	X86_FEATURE_HYPERVISOR,
+	X86_FEATURE_CONSTANT_TSC,
+	X86_FEATURE_NONSTOP_TSC,
+};
+
+static unsigned long shim_cpu_features __maybe_unused;
+
+#define boot_cpu_has(feature)	(shim_cpu_features >> (feature) & 1)
+
 /* Both may run something in between. */
 static void (*shim_on_rcu)(void) __maybe_unused;
 static void (*shim_on_resched)(void) __maybe_unused;
 
+static int shim_irqs_off __maybe_unused;
+
+/* None of these may be called with interrupts off. */
 static inline void synchronize_rcu(void)
 {
+	if (shim_irqs_off)
+		abort();
 	if (shim_on_rcu)
 		shim_on_rcu();
 }
@@ -76,6 +92,15 @@ static inline void cond_resched(void)
 	if (shim_on_resched)
 		shim_on_resched();
 }
+
+#define local_irq_save(flags) do {					\
+	(flags) = 0;							\
+	shim_irqs_off++;						\
+} while (0)
+#define local_irq_restore(flags) do {					\
+	(void)(flags);							\
+	shim_irqs_off--;						\
+} while (0)
 
 #define rcu_read_lock()		do { } while (0)
 #define rcu_read_unlock()	do { } while (0)
@@ -119,6 +144,7 @@ static inline void shim_unlock(bool *locked)
 	*locked = false;
 }
 
+#define DEFINE_MUTEX(name)	struct mutex name = __MUTEX_INITIALIZER(name)
 #define mutex_lock(m)		shim_lock(&(m)->locked)
 #define mutex_unlock(m)		shim_unlock(&(m)->locked)
 
@@ -209,18 +235,17 @@ static __thread unsigned long *volatile shim_frame_address __maybe_unused;
 struct pt_regs {
 	unsigned long ip;
 	unsigned long sp;
+	unsigned long di;
+	unsigned long ax;
 };
 
 /* Where code lies on x86-64, that of the world too. */
 #define __START_KERNEL_map	0xffffffff80000000ul
 
 #define kernel_stack_pointer(regs)	((regs)->sp)
+#define regs_return_value(regs)		((regs)->ax)
 #define instruction_pointer(regs)	((regs)->ip)
 #define instruction_pointer_set(regs, v) ((regs)->ip = (v))
-
-struct kprobe {
-	void *addr;
-};
 
 /* The unwinder. */
 struct unwind_state {
@@ -235,8 +260,8 @@ struct unwind_state {
 /* Frames by which it begins too early, or too late if that is negative. */
 static int shim_unwind_early __maybe_unused;
 /* The address of the function that the last unwinding from registers began in. */
-static unsigned long shim_unwind_ip __maybe_unused;
-static unsigned long shim_unwinds __maybe_unused;
+static __thread unsigned long shim_unwind_ip __maybe_unused;
+static __thread unsigned long shim_unwinds __maybe_unused;
 static struct pt_regs shim_entry_regs __maybe_unused;
 
 static inline bool unwind_done(struct unwind_state *st)
@@ -330,25 +355,49 @@ static inline bool within_module(unsigned long addr, struct module *mod)
 struct notifier_block {
 	int (*notifier_call)(struct notifier_block *nb, unsigned long event,
 			     void *data);
+	struct notifier_block *next;
+	int priority;
 };
 
+/* All, the first to be called first. */
 static struct notifier_block *shim_notifier __maybe_unused;
 static int shim_notifier_err __maybe_unused;
+/* How many succeed before that. */
+static int shim_notifiers_left __maybe_unused;
 
 static inline int register_module_notifier(struct notifier_block *nb)
 {
-	if (shim_notifier_err)
+	struct notifier_block **p = &shim_notifier;
+
+	if (shim_notifier_err && !shim_notifiers_left)
 		return shim_notifier_err;
-	shim_notifier = nb;
+	if (shim_notifier_err)
+		shim_notifiers_left--;
+	for (; *p && (*p)->priority >= nb->priority; p = &(*p)->next)
+		if (*p == nb)
+			abort();
+	nb->next = *p;
+	*p = nb;
 	return 0;
 }
 
 static inline int unregister_module_notifier(struct notifier_block *nb)
 {
-	if (shim_notifier != nb)
-		abort();
-	shim_notifier = NULL;
+	struct notifier_block **p = &shim_notifier;
+
+	for (; *p != nb; p = &(*p)->next)
+		if (!*p)
+			abort();
+	*p = nb->next;
 	return 0;
+}
+
+static inline void shim_notify(unsigned long event, struct module *mod)
+{
+	struct notifier_block *nb;
+
+	for (nb = shim_notifier; nb; nb = nb->next)
+		nb->notifier_call(nb, event, mod);
 }
 
 #define module_param(name, type, perm)	SHIM_NOTHING

@@ -62,6 +62,9 @@ static inline void shim_backtrace(char *buf, unsigned long addr)
 			s->size, s->module);
 }
 
+/* %ps: the function at an address. */
+#define shim_function(buf, addr) sprint_symbol_no_offset(buf, addr)
+
 /* Format by format, since only the pointers are not the C library's. */
 static inline int shim_vsnprintf(char *buf, size_t size, const char *fmt,
 				 va_list ap)
@@ -105,6 +108,9 @@ static inline int shim_vsnprintf(char *buf, size_t size, const char *fmt,
 			if (*end == 'B') {
 				shim_backtrace(text,
 					       (unsigned long)va_arg(ap, void *));
+			} else if (*end == 's') {
+				shim_function(text,
+					      (unsigned long)va_arg(ap, void *));
 			} else if (*end == 'K') {
 				(void)va_arg(ap, void *);
 				strcpy(text, shim_hidden);

@@ -33,6 +33,9 @@ struct seq_file {
 	const struct seq_operations *op;
 	char *text;
 	size_t len, size;
+	/* what the real one has buffered, and of which record */
+	size_t count;
+	loff_t index, read_pos;
 };
 
 struct seq_operations {

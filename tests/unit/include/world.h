@@ -23,6 +23,13 @@ enum world_function {
 	MOD_WAIT,
 	MOD_WAIT2,
 	MOD_INIT,
+	MOD_ALLOC,
+	MOD_FREE,
+	ALLOC_BH,
+	FREE_BH,
+	BIO_ALLOC,
+	BIO_PUT,
+	SYSCALL,		/* do_syscall_64() */
 	SITES,			/* and from here on, as many as there may be */
 	FUNCTIONS = SITES + 64
 };
@@ -45,6 +52,10 @@ static unsigned long world_addr(int func)
 		return WORLD_MODULE;
 	case MOD_WAIT2:
 		return WORLD_MODULE + 0x1000;
+	case MOD_FREE:
+		return WORLD_MODULE + 0x800;
+	case MOD_ALLOC:
+		return WORLD_MODULE + 0x1800;
 	case MOD_INIT:
 		return WORLD_INIT;
 	default:
@@ -77,6 +88,13 @@ static void world_init(void)
 		[MOD_WAIT] = { "mod_wait", "wpmod" },
 		[MOD_WAIT2] = { "mod_wait2", "wpmod" },
 		[MOD_INIT] = { "mod_init", "wpmod" },
+		[MOD_ALLOC] = { "mod_alloc", "wpmod" },
+		[MOD_FREE] = { "mod_free", "wpmod" },
+		[ALLOC_BH] = { "alloc_buffer_head" },
+		[FREE_BH] = { "free_buffer_head" },
+		[BIO_ALLOC] = { "bio_alloc_bioset" },
+		[BIO_PUT] = { "bio_put" },
+		[SYSCALL] = { "do_syscall_64" },
 	};
 	int i;
 

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/* PROBE: what is counted besides waits. See tracker.h. */
+
+#include <linux/buffer_head.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/ptrace.h>
+#include <linux/string.h>
+#include "compat/bio.h"
+#include "compat/kretprobe.h"
+#include "compat/regs.h"
+#include "live.h"
+#include "object.h"
+#include "path.h"
+#include "point.h"
+#include "tracker.h"
+
+/**
+ * struct waitprof_tracker - what is counted
+ * @used: there is one in this place
+ * @paired: it has a second function
+ * @counted: it was attached at some time
+ * @mapped: its objects are followed (live=map)
+ * @armed: all of its probes are in place, so it counts
+ * @index: of this place
+ * @serial: its number, never used twice: paths of an old one stay in the table
+ * @unit: bytes of an object, 0 if unknown
+ * @name: of the object
+ * @symbol: of the two functions
+ * @note: what the report says: the functions, as long as they are there
+ * @alloc: on the function that hands out
+ * @give_back: on the function that takes back
+ */
+struct waitprof_tracker {
+	bool used;
+	bool paired;
+	bool counted;
+	bool mapped;
+	bool armed;
+	u32 index;
+	u32 serial;
+	u32 unit;
+	char name[WAITPROF_TRACKER_NAME];
+	char symbol[2][WAITPROF_TRACKER_SYMBOL];
+	char note[2 * WAITPROF_TRACKER_SYMBOL];
+	struct waitprof_point alloc;
+	struct waitprof_point give_back;
+};
+
+static struct waitprof_tracker waitprof_trackers[WAITPROF_TRACKERS];
+static u32 waitprof_serial;
+static unsigned int waitprof_maxactive;
+/* Recording, so functions that come are to be attached to. */
+static bool waitprof_trackers_on;
+/* Guards all of these. Taken within that of control.c, and by the notifier. */
+static DEFINE_MUTEX(waitprof_tracker_lock);
+
+static int waitprof_on_call(struct kprobe *p, struct pt_regs *regs)
+{
+	struct waitprof_tracker *t =
+		container_of(p, struct waitprof_tracker, alloc.probe.kp);
+	struct waitprof_object_cells *c =
+		this_cpu_read(waitprof_object_active);
+
+	if (likely(READ_ONCE(t->armed)))
+		waitprof_object_count(c, &c->tracker[t->index],
+				      waitprof_path(t->serial, p, regs));
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_call);
+
+/* live=count: whatever comes of it. */
+static int waitprof_on_alloc(struct kprobe *p, struct pt_regs *regs)
+{
+	struct waitprof_tracker *t =
+		container_of(p, struct waitprof_tracker, alloc.probe.kp);
+	struct waitprof_object_cells *c =
+		this_cpu_read(waitprof_object_active);
+	struct waitprof_object_cell *cell = &c->tracker[t->index];
+
+	if (unlikely(!READ_ONCE(t->armed)))
+		return 0;
+	OPTIMIZER_HIDE_VAR(cell);	/* or its address is computed twice */
+	waitprof_object_count(c, cell, waitprof_path(t->serial, p, regs));
+	waitprof_object_net(c, cell, 1);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_alloc);
+
+/* live=map: the path is found at the entry, the object at the return. */
+static int waitprof_on_entry(struct kretprobe_instance *ri,
+			     struct pt_regs *regs)
+{
+	struct kretprobe *rp = waitprof_kretprobe(ri);
+	struct waitprof_tracker *t =
+		container_of(rp, struct waitprof_tracker, alloc.probe);
+
+	*(u32 *)ri->data = waitprof_path(t->serial, &rp->kp, regs);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_entry);
+
+static int waitprof_on_return(struct kretprobe_instance *ri,
+			      struct pt_regs *regs)
+{
+	struct kretprobe *rp = waitprof_kretprobe(ri);
+	struct waitprof_tracker *t;
+
+	if (!rp)		/* unregistered meanwhile */
+		return 0;
+	t = container_of(rp, struct waitprof_tracker, alloc.probe);
+	if (READ_ONCE(t->armed))
+		waitprof_object_return(t->index, *(u32 *)ri->data,
+				       regs_return_value(regs));
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_return);
+
+static int waitprof_on_give_back(struct kprobe *p, struct pt_regs *regs)
+{
+	struct waitprof_tracker *t =
+		container_of(p, struct waitprof_tracker, give_back.probe.kp);
+	struct waitprof_object_cells *c =
+		this_cpu_read(waitprof_object_active);
+	struct waitprof_object_cell *cell = &c->tracker[t->index];
+	unsigned long object = waitprof_first_argument(regs);
+
+	if (unlikely(!READ_ONCE(t->armed) || !object))
+		return 0;
+	if (t->mapped) {
+		waitprof_object_free_mapped(t->index, object);
+		return 0;
+	}
+	OPTIMIZER_HIDE_VAR(cell);	/* as above */
+	cell->counts.frees++;
+	waitprof_object_net(c, cell, -1);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_give_back);
+
+/* A bio is given back by the last bio_put() and goes, on recent kernels, to a
+ * cache of the CPU's, so that bio_free() is not called.
+ */
+static int waitprof_on_bio_put(struct kprobe *p, struct pt_regs *regs)
+{
+	struct bio *bio = (struct bio *)waitprof_first_argument(regs);
+
+	if (bio && waitprof_bio_last_put(bio))
+		waitprof_on_give_back(p, regs);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(waitprof_on_bio_put);
+
+static void waitprof_tracker_set(struct waitprof_tracker *t, const char *name,
+				 const char *alloc, const char *give_back)
+{
+	u32 index = t - waitprof_trackers;
+
+	memset(t, 0, sizeof(*t));
+	t->index = index;
+	t->serial = waitprof_serial++;
+	t->paired = give_back;
+	t->mapped = give_back && waitprof_object_mapped();
+	strscpy(t->name, name, sizeof(t->name));
+	strscpy(t->symbol[0], alloc, sizeof(t->symbol[0]));
+	t->alloc.symbol = t->symbol[0];
+	if (give_back) {
+		strscpy(t->symbol[1], give_back, sizeof(t->symbol[1]));
+		t->give_back.symbol = t->symbol[1];
+		t->give_back.handler = waitprof_on_give_back;
+	}
+	if (!give_back) {
+		t->alloc.handler = waitprof_on_call;
+	} else if (!t->mapped) {
+		t->alloc.handler = waitprof_on_alloc;
+	} else {
+		t->alloc.entry = waitprof_on_entry;
+		t->alloc.ret = waitprof_on_return;
+		t->alloc.data_size = sizeof(u32);
+		t->alloc.maxactive = waitprof_maxactive;
+	}
+	t->used = true;
+}
+
+static void waitprof_tracker_note(struct waitprof_tracker *t)
+{
+	struct waitprof_point *missing = t->alloc.err ? &t->alloc :
+					 t->give_back.err ? &t->give_back : NULL;
+
+	if (missing && missing->err == -ENOENT)
+		snprintf(t->note, sizeof(t->note), "no %s in this kernel",
+			 missing->symbol);
+	else if (missing)
+		snprintf(t->note, sizeof(t->note), "no kprobe on %s: error %d",
+			 missing->symbol, missing->err);
+	else if (t->paired)
+		snprintf(t->note, sizeof(t->note), "%ps,%ps",
+			 t->alloc.probe.kp.addr, t->give_back.probe.kp.addr);
+	else
+		snprintf(t->note, sizeof(t->note), "%ps",
+			 t->alloc.probe.kp.addr);
+}
+
+/* Both functions or none: half a pair would count a leak that is none. */
+static int waitprof_tracker_attach(struct waitprof_tracker *t)
+{
+	int err = waitprof_point_attach(&t->alloc);
+
+	if (!err && t->paired) {
+		err = waitprof_point_attach(&t->give_back);
+		if (err)
+			waitprof_point_detach(&t->alloc);
+	}
+	if (!err)
+		t->counted = true;
+	WRITE_ONCE(t->armed, !err);
+	/* The note of one that was there stays, as do its numbers. */
+	if (!err || !t->counted)
+		waitprof_tracker_note(t);
+	return err;
+}
+
+static void waitprof_tracker_detach(struct waitprof_tracker *t)
+{
+	WRITE_ONCE(t->armed, false);
+	waitprof_point_detach(&t->alloc);
+	waitprof_point_detach(&t->give_back);
+}
+
+static int waitprof_tracker_event(struct notifier_block *nb,
+				  unsigned long event, void *data)
+{
+	struct waitprof_tracker *t;
+
+	if (event == MODULE_STATE_GOING || event == MODULE_STATE_LIVE)
+		waitprof_path_forget();
+	mutex_lock(&waitprof_tracker_lock);
+	for (t = waitprof_trackers; t < waitprof_trackers + WAITPROF_TRACKERS;
+	     t++) {
+		if (!t->used)
+			continue;
+		if (event == MODULE_STATE_COMING && waitprof_trackers_on)
+			waitprof_tracker_attach(t);
+		else if (waitprof_point_leaves(&t->alloc, event, data) ||
+			 waitprof_point_leaves(&t->give_back, event, data))
+			waitprof_tracker_detach(t);
+	}
+	mutex_unlock(&waitprof_tracker_lock);
+	return NOTIFY_DONE;
+}
+
+/* Before the notifier of site.c forgets the addresses. */
+static struct notifier_block waitprof_tracker_nb = {
+	.notifier_call = waitprof_tracker_event,
+	.priority = 1,
+};
+
+/**
+ * waitprof_tracker_start() - attach to all functions that are there
+ *
+ * Context: process, may sleep.
+ */
+void waitprof_tracker_start(void)
+{
+	u32 i;
+
+	mutex_lock(&waitprof_tracker_lock);
+	waitprof_trackers_on = true;
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
+		if (waitprof_trackers[i].used)
+			waitprof_tracker_attach(&waitprof_trackers[i]);
+	mutex_unlock(&waitprof_tracker_lock);
+}
+
+/**
+ * waitprof_tracker_stop() - detach from all
+ *
+ * When it returns, no handler runs. Objects are no longer followed: what is
+ * taken back from now on is not seen.
+ *
+ * Context: process, may sleep.
+ */
+void waitprof_tracker_stop(void)
+{
+	u32 i;
+
+	mutex_lock(&waitprof_tracker_lock);
+	waitprof_trackers_on = false;
+	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+		waitprof_tracker_detach(&waitprof_trackers[i]);
+		waitprof_live_forget(i);
+	}
+	mutex_unlock(&waitprof_tracker_lock);
+}
+
+static struct waitprof_tracker *waitprof_tracker_find(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
+		if (waitprof_trackers[i].used &&
+		    !strcmp(waitprof_trackers[i].name, name))
+			return &waitprof_trackers[i];
+	return NULL;
+}
+
+/**
+ * waitprof_tracker_add() - begin to count a function
+ * @name: of the object
+ * @alloc: the function, MOD:SYMBOL if it has to be that module's
+ * @give_back: the function that takes back, or NULL
+ *
+ * A function of a module that is not loaded is waited for.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EEXIST if the name is taken, -ENOSPC if there are too many,
+ *	-ENOENT if there is no such function, another errno of register_kprobe()
+ *	if it cannot be probed.
+ */
+int waitprof_tracker_add(const char *name, const char *alloc,
+			 const char *give_back)
+{
+	struct waitprof_tracker *t = waitprof_trackers;
+	bool wait = strchr(alloc, ':') || (give_back && strchr(give_back, ':'));
+	int err;
+
+	mutex_lock(&waitprof_tracker_lock);
+	err = -EEXIST;
+	if (waitprof_tracker_find(name))
+		goto out;
+	err = -ENOSPC;
+	while (t < waitprof_trackers + WAITPROF_TRACKERS && t->used)
+		t++;
+	if (t == waitprof_trackers + WAITPROF_TRACKERS)
+		goto out;
+	waitprof_tracker_set(t, name, alloc, give_back);
+	/* Switched off, it is tried all the same, for the error. */
+	err = waitprof_tracker_attach(t);
+	if (!waitprof_trackers_on) {
+		waitprof_tracker_detach(t);
+		waitprof_object_zero(t->index);
+	}
+	if (err == -ENOENT && wait)
+		err = 0;
+	if (err)
+		t->used = false;
+out:
+	mutex_unlock(&waitprof_tracker_lock);
+	return err;
+}
+
+/**
+ * waitprof_tracker_remove() - no longer
+ * @name: of the object
+ *
+ * Context: process, may sleep.
+ * Return: 0; -ENOENT if there is none of that name.
+ */
+int waitprof_tracker_remove(const char *name)
+{
+	struct waitprof_tracker *t;
+
+	mutex_lock(&waitprof_tracker_lock);
+	t = waitprof_tracker_find(name);
+	if (t) {
+		waitprof_tracker_detach(t);
+		t->used = false;
+		waitprof_object_zero(t->index);
+	}
+	mutex_unlock(&waitprof_tracker_lock);
+	return t ? 0 : -ENOENT;
+}
+
+/**
+ * waitprof_tracker_sum() - what the report says of a tracker
+ * @tracker: its place
+ * @spare: of the window that was closed
+ * @sum: gets it
+ *
+ * Context: process, may sleep.
+ */
+void waitprof_tracker_sum(u32 tracker, bool spare,
+			  struct waitprof_tracker_sum *sum)
+{
+	struct waitprof_tracker *t = &waitprof_trackers[tracker];
+
+	mutex_lock(&waitprof_tracker_lock);
+	sum->used = t->used;
+	sum->paired = t->paired;
+	sum->counted = t->counted;
+	sum->serial = t->serial;
+	sum->unit = t->unit;
+	strscpy(sum->name, t->name, sizeof(sum->name));
+	strscpy(sum->note, t->note, sizeof(sum->note));
+	sum->missed = waitprof_point_missed(&t->alloc) +
+		      waitprof_point_missed(&t->give_back);
+	sum->peak = waitprof_object_sum(tracker, spare, &sum->counts);
+	mutex_unlock(&waitprof_tracker_lock);
+}
+
+/**
+ * waitprof_tracker_init() - make the trackers that are built in
+ * @maxactive: calls of an allocating function at one time (live=map)
+ *
+ * Context: process, may sleep; after waitprof_object_init().
+ * Return: 0 or a negative errno.
+ */
+int waitprof_tracker_init(unsigned int maxactive)
+{
+	struct waitprof_tracker *t = waitprof_trackers;
+
+	waitprof_maxactive = maxactive;
+	waitprof_tracker_set(t, "buffer_head", "alloc_buffer_head",
+			     "free_buffer_head");
+	t++->unit = sizeof(struct buffer_head);
+	waitprof_tracker_set(t, "bio", "bio_alloc_bioset", "bio_put");
+	t->give_back.handler = waitprof_on_bio_put;
+	t++->unit = sizeof(struct bio);
+	/* No kernel since 2.6 has it, but a module may. */
+	waitprof_tracker_set(t++, "kiobuf", "alloc_kiovec", "free_kiovec");
+	waitprof_tracker_set(t, "alloc_kiobuf_bhs", "alloc_kiobuf_bhs", NULL);
+	return register_module_notifier(&waitprof_tracker_nb);
+}
+
+/**
+ * waitprof_tracker_exit() - no longer watch modules
+ *
+ * Context: process, may sleep; after waitprof_tracker_stop().
+ */
+void waitprof_tracker_exit(void)
+{
+	unregister_module_notifier(&waitprof_tracker_nb);
+}
