@@ -187,8 +187,35 @@ user_waits() {
 		END { print n + 0 }' "$tmp/$1"
 }
 
-# asleep: tasks that are neither running nor dead, but for the shell's child
-asleep() { cat /proc/[0-9]*/task/[0-9]*/stat 2>/dev/null | sed 's/.*) //' | grep -c '^[^RZX]'; }
+# flights_hold NAME: as many waits in flight as there are tasks asleep, by /proc.
+# Kernel threads come and go: what counts is a moment in which none did.
+flights_hold() {
+	for _try in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.1
+		cat /proc/[0-9]*/task/[0-9]*/stat >"$tmp/stat1" 2>/dev/null
+		snap flights
+		cat /proc/[0-9]*/task/[0-9]*/stat >"$tmp/stat2" 2>/dev/null
+		asleep=$(sed 's/.*) //' "$tmp/stat1" | grep -c '^[^RZX]')
+		flights=$(sum flights in_flight '*')
+		[ "$asleep" = "$(sed 's/.*) //' "$tmp/stat2" | grep -c '^[^RZX]')" ] || continue
+		[ "$asleep" != "$flights" ] || break
+	done
+	is "$1: as many waits in flight as tasks asleep" "$flights" "$asleep"
+}
+
+# per_row FILE EXPRESSION: the rows of which that is true, in awk, of the columns
+# by name, v["waits"], and of window_ns
+per_row() {
+	LC_ALL=C awk -F '\t' '
+	/^# waitprof / { window_ns = $0; sub(/.* window_ns=/, "", window_ns); sub(/ .*/, "", window_ns); window_ns += 0 }
+	/^# waits\t/ { for (i = 4; i <= NF; i++) name[i] = $i; next }
+	/^[0-9a-f]+ HERE\t/ {
+		for (i = 4; i <= NF; i++) v[name[i]] = $i
+		fn = $5
+		sub(/[+ ].*/, "", fn)
+		if ('"$2"') print $5, $6
+	}' "$tmp/$1"
+}
 
 # Last line of a test.
 done_testing() {

@@ -417,6 +417,7 @@ static int wp_park_thread(void *data)
 {
 	struct wp_ctx *c = data;
 
+	complete(&c->held);
 	for (;;) {
 		wp_peer_unparked(c);
 		if (kthread_should_stop())
@@ -430,6 +431,8 @@ static noinline int wp_cmd_park(struct wp_ctx *c)
 	unsigned int i;
 	int err;
 
+	/* Too early, and it would park in kthread(), before it is here at all. */
+	wait_for_completion(&c->held);
 	for (i = 0; i < c->count; i++) {
 		err = kthread_park(c->peer);
 		if (err)

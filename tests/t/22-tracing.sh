@@ -1,0 +1,181 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0
+# description: beside other tracing: ftrace or kprobes switched off, function_graph, a kprobe event; others' stacks
+# shellcheck source=tests/lib.sh
+. ./lib.sh
+
+tracing=/sys/kernel/tracing
+fixtures
+
+# counted NAME: a workload in the kernel and one of user space; all there, once,
+# at their functions, and nowhere else
+counted() {
+	reset
+	fixture msleep 23 3
+	fixture completion 17 3
+	snap a
+	wpfix pipe 17 3 >"$tmp/pipe"
+	wpfix pp futex 300 >"$tmp/pp"
+	snap b
+	is "$1: waits of the fixtures" \
+		"$(sum b waits wp_fx_msleep D user) $(sum b waits wp_fx_completion D user) $(sum b waits wp_fx_msleep) $(sum b waits wp_fx_completion)" \
+		"23 17 23 17"
+	is "$1: waits for the pipe" "$(grown a b waits 'pipe_read|anon_pipe_read')" "$(awk '$1 == "pipe" { print $2 }' "$tmp/pipe")"
+	holds "$1: waits of 300 rounds of futex" "$(grown a b waits 'futex_wait|__futex_wait') >= 500"
+	no_bad_sites "$1" b
+	is "$1: nothing lost, nothing in doubt" \
+		"$(word b no_slot) $(word b other) $(word b clock_steps) $(word b unwind_failed) $(word b mismatches)" "0 0 0 0 0"
+	format_holds "$1" b
+}
+
+# --- the hook is switched off behind our back ------------------------------------
+
+for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
+	name=${sw##*/}
+	[ "$name" != enabled ] || name=kprobes/enabled
+	if ! (echo 0 >$sw) 2>/dev/null; then
+		skip "$name" "this kernel does not let it be switched off"
+		continue
+	fi
+	echo 1 >$sw
+	load hook=kprobe check=1 || continue
+	counted "$name=1"
+	holds "$name=1: hardly a site is late" "$(word b late) <= 20"
+	echo 0 >$sw
+	counted "$name=0 while loaded"
+	holds "$name=0 while loaded: late counts these waits" "$(word b late) >= 23 + 17 + 17 + 500"
+	is "$name=0 while loaded: the hook is still" "$(word b hook)" kprobe
+	echo 1 >$sw
+	counted "$name=1 again"
+	holds "$name=1 again: late stops growing" "$(word b late) <= 20"
+	echo 0 >$sw
+	log_mark
+	unload
+	nothing_left "$name=0: unload"
+	is "$name=0: unload says nothing" "$(log_since)" ""
+
+	load hook=kprobe check=1 || continue
+	snap s
+	is "loaded with $name=0: runs as switch, and says why" \
+		"$(word s hook) $(word s hook_asked) $(word s hook_why)" "switch kprobe kprobe-not-reached"
+	counted "loaded with $name=0"
+	is "loaded with $name=0: nothing is late" "$(word b late)" 0
+	is "loaded with $name=0: no kprobe is left in place" "$(grep -cw schedule /sys/kernel/debug/kprobes/list)" 0
+	echo off >/proc/waitprof
+	echo 1 >$sw
+	echo on >/proc/waitprof
+	snap s
+	is "$name=1, off and on: the hook that was asked for" \
+		"$(word s hook) $(word s hook_asked)$(word s hook_why)" "kprobe "
+	counted "$name=1, off and on"
+	holds "$name=1, off and on: hardly a site is late" "$(word b late) <= 20"
+	unload
+	nothing_left "$name=1: unload"
+done
+
+# --- the stack of a sleeper (A3) --------------------------------------------------
+
+stack() { sed 's/^.*\] //' "/proc/$1/stack"; }
+sleep 1000 &
+one=$!
+sleep 0.3
+stack $one >"$tmp/one"
+wchan=$(cat /proc/$one/wchan)
+for hook in kprobe switch; do
+	load "hook=$hook" check=1 || continue
+	sleep 1000 &
+	two=$!
+	sleep 0.3
+	stack $one >"$tmp/again"
+	stack $two >"$tmp/two"
+	holds "$hook: the stack of a sleeper has frames" "$(wc -l <"$tmp/one") >= 4"
+	check "$hook: asleep before the load: the same stack" cmp "$tmp/one" "$tmp/again"
+	check "$hook: asleep since: the same stack" cmp "$tmp/one" "$tmp/two"
+	is "$hook: and the same wchan" "$(cat /proc/$two/wchan)" "$wchan"
+	unload
+	stack $two >"$tmp/two"
+	check "$hook: after the unload: the same stack" cmp "$tmp/one" "$tmp/two"
+	kill $two
+	wait $two 2>/dev/null
+done
+kill $one
+wait $one 2>/dev/null
+
+# --- function_graph, and a kprobe event, on schedule ------------------------------
+
+# tracer event|graph on|off
+tracer() {
+	case "$1 $2" in
+	"graph on")
+		echo schedule >"$tracing/set_ftrace_filter"
+		echo function_graph >"$tracing/current_tracer"
+		;;
+	"graph off")
+		echo nop >"$tracing/current_tracer"
+		echo >"$tracing/set_ftrace_filter"
+		;;
+	"event on")
+		echo 'p:wp_own schedule' >>"$tracing/kprobe_events"
+		echo 1 >"$tracing/events/kprobes/wp_own/enable"
+		echo 1 >"$tracing/events/sched/sched_switch/enable"
+		;;
+	"event off")
+		echo 0 >"$tracing/events/sched/sched_switch/enable"
+		echo 0 >"$tracing/events/kprobes/wp_own/enable"
+		echo '-:wp_own' >>"$tracing/kprobe_events"
+		;;
+	esac
+}
+# hits TRACER: something that grows as long as the other tracer works
+hits() {
+	case $1 in
+	event) awk '$1 == "wp_own" { print $2 }' "$tracing/kprobe_profile" ;;
+	graph) awk '/^(entries|overrun)/ { n += $2 } END { print n }' "$tracing"/per_cpu/cpu*/stats ;;
+	esac
+}
+# grows NAME TRACER: in a while, or with what runs meanwhile
+grows() {
+	before=$(hits "$2")
+	wpfix nanosleep 20 1 >/dev/null
+	holds "$1: the other tracer sees schedule() as before" "$(hits "$2") >= $before + 20"
+}
+
+tracers=event
+if grep -qw function_graph "$tracing/available_tracers"; then
+	tracers="event graph"
+else
+	skip "function_graph" "this kernel has no function_graph tracer"
+fi
+for other in $tracers; do
+	for hook in kprobe switch; do
+		kprobes=0
+		[ "$other" != event ] || kprobes=1
+		load "hook=$hook" check=1 || continue
+		tracer "$other" on
+		counted "$hook: $other begun while loaded"
+		note "$hook: $other begun while loaded: late=$(word b late)"
+		grows "$hook: $other begun while loaded" "$other"
+		tracer "$other" off
+		counted "$hook: $other ended while loaded"
+		[ $hook = switch ] || holds "$hook: $other ended while loaded: hardly a site is late" "$(word b late) <= 20"
+		tracer "$other" on
+		unload
+		nothing_left "$hook: unload under $other" $kprobes
+		grows "$hook: after the unload: $other" "$other"
+		load "hook=$hook" check=1 || continue
+		snap s
+		is "$hook: loaded under $other: the hook that was asked for" "$(word s hook)" "$hook"
+		counted "$hook: loaded under $other"
+		note "$hook: loaded under $other: late=$(word b late)"
+		tracer "$other" off
+		counted "$hook: loaded under $other that has ended"
+		unload
+		nothing_left "$hook: $other ended, unload"
+	done
+done
+
+is "tracing as it was" "$(cat $tracing/current_tracer) $(cat /proc/sys/kernel/ftrace_enabled) $(cat /sys/kernel/debug/kprobes/enabled) $(wc -l <$tracing/kprobe_events)" \
+	"nop 1 1 0"
+echo >"$tracing/trace"
+rmmod wp_fixture
+done_testing
