@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: the same ping-pongs without the module and with each hook, twice.
-# Prints "hook kind instructions-per-switch", and the headings of the reports.
+# In the guest: the same ping-pongs without the module and with each hook, twice,
+# and pairs of an allocation and a release of a buffer head. Prints "hook kind
+# instructions-per-switch" and "live frames instructions-per-pair", and the
+# headings of the reports.
 cd /waitprof || exit 1
 
 measure() {
@@ -16,10 +18,27 @@ measure() {
 	done
 }
 
+# pairs LIVE FRAMES
+pairs() {
+	for _round in 1 2; do
+		echo "pair 10000" >/proc/wp_leak
+		awk -v live="$1" -v frames="$2" '{ printf "pair-%s %s %.1f\n", live, frames, $3 / $2 }' /proc/wp_leak
+	done
+}
+
 measure none
+insmod wp_leak.ko
+pairs none 0
 for hook in kprobe switch; do
 	insmod waitprof.ko hook=$hook || exit 1
 	measure $hook
 	grep '^# ' /proc/waitprof | sed "s/^/#$hook /"
 	rmmod waitprof
+done
+for live in count map; do
+	for frames in 1 4 8; do
+		insmod waitprof.ko live=$live alloc_depth=$frames || exit 1
+		pairs $live $frames
+		rmmod waitprof
+	done
 done
