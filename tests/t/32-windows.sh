@@ -45,9 +45,9 @@ windows() {
 	reader=$!
 	sleep 0.1
 	echo clear >/proc/wp_fixture
-	command_bg "msleep 97 7"
-	command_bg "wait_event 61 11"
-	command_bg "kthread 83 5"
+	command_bg "msleep 61 11"
+	command_bg "wait_event 47 13"
+	command_bg "kthread 43 13"
 	command_bg "io_schedule_timeout 29 20"
 	command_bg "killable 1500"
 	wpfix poll 41 9 >"$tmp/poll" &
@@ -91,7 +91,7 @@ for set in "kprobe 4 100" "kprobe 4 1" "switch 4 20"; do
 	ms=${set##* }
 	name="$hook, windows of $ms ms"
 	load hook="$hook" check=1 || continue
-	for _try in 1 2 3; do
+	for _try in 1 2 3 4 5; do
 		windows "$name" 4 "$ms"
 		busy || break
 	done
