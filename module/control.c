@@ -83,19 +83,20 @@ static void waitprof_reset(struct waitprof_snapshot *snap)
 static int waitprof_on(bool first)
 {
 	struct waitprof_control *c = &waitprof_control;
+	u64 since;
 	int err;
 
 	if (c->on)
 		return 0;
 	waitprof_record_choose();
-	err = waitprof_probe_start(c->hook);
+	err = waitprof_probe_start(c->hook, &since);
 	if (err)
 		return err;
 	c->on = true;
+	c->since = since;
 	/* What the self-test did is no news. */
 	if (first)
 		waitprof_reset(NULL);
-	c->since = waitprof_clock();
 	waitprof_record_scan();
 	waitprof_tracker_start();
 	return 0;

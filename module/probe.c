@@ -50,13 +50,14 @@ static const char *waitprof_kprobe_start(void)
 /**
  * waitprof_probe_start() - begin to record
  * @hook: who is to find the sites
+ * @since: gets when the first wait can have begun, ns of waitprof_clock()
  *
  * When it returns, every switch on every CPU is seen.
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno, then no probe is left.
  */
-int waitprof_probe_start(enum waitprof_hook hook)
+int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 {
 	int err;
 
@@ -72,6 +73,7 @@ int waitprof_probe_start(enum waitprof_hook hook)
 			hook = WAITPROF_HOOK_SWITCH;
 	}
 	waitprof_state.hook = hook;
+	*since = waitprof_clock();
 	err = tracepoint_probe_register(waitprof_switch_tp,
 					waitprof_record_switch, NULL);
 	if (err) {

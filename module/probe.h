@@ -30,7 +30,7 @@ struct waitprof_probe_state {
 	const char *why;
 };
 
-int waitprof_probe_start(enum waitprof_hook hook);
+int waitprof_probe_start(enum waitprof_hook hook, u64 *since);
 void waitprof_probe_stop(void);
 struct waitprof_probe_state waitprof_probe_state(void);
 unsigned long waitprof_probe_missed(void);

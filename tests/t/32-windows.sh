@@ -50,7 +50,7 @@ windows() {
 	command_bg "kthread 43 13"
 	command_bg "io_schedule_timeout 29 20"
 	command_bg "killable 1500"
-	wpfix poll 41 9 >"$tmp/poll" &
+	wpfix poll 23 25 >"$tmp/poll" &
 	noise pp pipe 3000
 	noise pp futex 1000
 	noise fork 60
@@ -102,7 +102,7 @@ for set in "kprobe 4 100" "kprobe 4 1" "switch 4 20"; do
 	# A poll that finds its data there already does not wait.
 	read -r _what _calls truth _ <"$tmp/poll"
 	count=$(sed -n 's/^nvcsw\t\([0-9]*\).*/\1/p' "$tmp/poll")
-	holds "$name: polls have waited" "$count >= 20"
+	holds "$name: polls have waited" "$count >= 15"
 	judge do_sys_poll "$count" "$truth"
 	over wp_fx_killable >"$tmp/over"
 	read -r _waits _total _flight whole <"$tmp/over"

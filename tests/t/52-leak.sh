@@ -111,10 +111,10 @@ for live in count map; do
 	holds "$live: reading it: live grows, by one at least for each block of addresses" "$(object read live buffer_head) >= 96"
 	holds "$live: and falls, but for what CPUs keep" "$(object dropped live buffer_head) < $(object read live buffer_head) && \
 		$(object dropped live buffer_head) <= 64 * $cpus"
-	holds "$live: and with that, but for 16" "$(object flushed live buffer_head) <= 16"
+	holds "$live: and with that, but for 32" "$(object flushed live buffer_head) <= 32"
 	[ $live = count ] || {
 		paths read buffer_head | head -n 3 | sed 's/^/# /'
-		holds "map: by path too" "$(callers flushed live buffer_head) <= 16"
+		holds "map: by path too" "$(callers flushed live buffer_head) <= 32"
 	}
 	objects_hold "$live, read" flushed
 	umount "$tmp/ext2"

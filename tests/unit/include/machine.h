@@ -28,8 +28,9 @@ static unsigned int machine_starts;
 static struct waitprof_probe_state machine_probe;
 static unsigned long machine_missed;
 
-int waitprof_probe_start(enum waitprof_hook hook)
+int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 {
+	*since = waitprof_clock();
 	if (machine_start_err)
 		return machine_start_err;
 	machine_starts++;
