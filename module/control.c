@@ -97,7 +97,7 @@ static int waitprof_on(bool first)
 	/* What the self-test did is no news. */
 	if (first)
 		waitprof_reset(NULL);
-	waitprof_record_scan();
+	waitprof_record_scan(since);
 	waitprof_tracker_start();
 	return 0;
 }

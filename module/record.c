@@ -358,7 +358,7 @@ void waitprof_record_forget(void)
 		per_cpu(waitprof_handoff, cpu).task = NULL;
 }
 
-static void waitprof_scan_task(struct task_struct *t)
+static void waitprof_scan_task(struct task_struct *t, u64 since)
 {
 	struct waitprof_cells *cells;
 	unsigned int state;
@@ -382,8 +382,7 @@ static void waitprof_scan_task(struct task_struct *t)
 		row = waitprof_row(waitprof_site_asleep(t),
 				   waitprof_kind(t, state));
 		cells = this_cpu_read(waitprof_active);
-		if (!waitprof_begin(t, row, waitprof_now(),
-				    cells->epoch))
+		if (!waitprof_begin(t, row, since, cells->epoch))
 			cells->no_slot++;
 	}
 	raw_spin_unlock_irqrestore(&t->pi_lock, flags);
@@ -391,18 +390,20 @@ static void waitprof_scan_task(struct task_struct *t)
 
 /**
  * waitprof_record_scan() - give a slot to each task that is asleep already
+ * @since: when the switch probe was registered, ns of waitprof_clock()
  *
- * Their waits begin now. To be called when the switch probe runs on all CPUs.
+ * To be called when the switch probe runs on all CPUs. Who has no slot then has
+ * been asleep since before it was registered; that is when his wait begins.
  *
  * Context: process.
  */
-void waitprof_record_scan(void)
+void waitprof_record_scan(u64 since)
 {
 	struct task_struct *p, *t;
 
 	rcu_read_lock();
 	for_each_process_thread(p, t)
-		waitprof_scan_task(t);
+		waitprof_scan_task(t, since);
 	rcu_read_unlock();
 }
 

@@ -28,6 +28,6 @@ void waitprof_record_choose(void);
 u64 waitprof_record_kprobe_hits(void);
 void waitprof_record_late(bool count);
 void waitprof_record_forget(void);
-void waitprof_record_scan(void);
+void waitprof_record_scan(u64 since);
 
 #endif /* _WAITPROF_RECORD_H */

@@ -454,7 +454,7 @@ static void test_scan(void)
 	s[8].t.__state = TASK_IDLE;
 	shim_clock = 5000;
 	shim_cpu = 1;
-	waitprof_record_scan();
+	waitprof_record_scan(waitprof_clock());
 	slot = waitprof_slot_find(&s[0].t);
 	ok(slot && slot->t0 == 5000 &&
 	   slot->row == row_of(SITES, WAITPROF_S, 0) && slot->seq & 1,
@@ -480,7 +480,7 @@ static void test_scan(void)
 			waitprof_slots[i].task = &a.t;
 	s[0].t.__state = TASK_INTERRUPTIBLE;
 	s[0].t.on_rq = 0;
-	waitprof_record_scan();
+	waitprof_record_scan(waitprof_clock());
 	is(COUNTER(no_slot), 1, "scan: no slot is counted");
 	for (i = 0; i < ARRAY_SIZE(s); i++)
 		free(s[i].stack.word);
