@@ -107,7 +107,8 @@ wait_ready() { until grep -qs ready "$tmp/sleepers"; do sleep 0.1; done; sleep 0
 wpfix sleepers 100 3 >"$tmp/sleepers" &
 wait_ready
 load_slots 64
-is "64 slots: all are taken at load" "$(sum loaded in_flight '*')" 64
+# Kernel threads that have one may wake meanwhile.
+holds "64 slots: all are taken at load" "$(sum loaded in_flight '*') >= 64 - 3 && $(sum loaded in_flight '*') <= 64"
 holds "64 slots: each of $before asleep at load who found none is counted" \
 	"$(word loaded no_slot) >= $before - 64 - 3"
 wait
