@@ -140,7 +140,7 @@ memo_holds "128 slots" w 100
 load slots=1024 check=1
 flights_hold "1024 slots"
 sleepers=$((922 - asleep))
-wpfix sleepers $sleepers 8 >"$tmp/sleepers" &
+wpfix sleepers $sleepers 25 >"$tmp/sleepers" &
 wait_ready
 snap a
 is "1024 slots, nine of ten taken: all are in flight" "$(sum a in_flight $site)" $((sleepers + 1))
