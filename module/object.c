@@ -15,7 +15,8 @@
 DEFINE_PER_CPU(struct waitprof_object_cells *, waitprof_object_active);
 static DEFINE_PER_CPU(struct waitprof_object_cells *, waitprof_object_spare);
 static struct waitprof_shared waitprof_shared[2][WAITPROF_TRACKERS];
-u64 waitprof_batch;
+u64 waitprof_batch_most;
+u64 waitprof_batch_range;
 static bool waitprof_mapped;		/* live=map */
 
 static size_t waitprof_object_cells_size(void)
@@ -24,23 +25,35 @@ static size_t waitprof_object_cells_size(void)
 			   waitprof_paths_end());
 }
 
+static struct waitprof_object_cells *waitprof_object_cells(int cpu, bool spare)
+{
+	return spare ? per_cpu(waitprof_object_spare, cpu) :
+		       per_cpu(waitprof_object_active, cpu);
+}
+
+static void waitprof_object_peak(struct waitprof_shared *s, s64 live)
+{
+	s64 peak = atomic64_read(&s->peak);
+
+	while (live > peak && !atomic64_try_cmpxchg(&s->peak, &peak, live))
+		;
+}
+
 /**
  * waitprof_object_fold() - tell the others what this CPU has counted
  * @c: its cells
  * @cell: of the tracker among them
  *
- * Context: a kprobe's handler.
+ * Context: a probe's handler, interrupts are off.
  */
 noinline void waitprof_object_fold(struct waitprof_object_cells *c,
 				   struct waitprof_object_cell *cell)
 {
 	struct waitprof_shared *s = &c->shared[cell - c->tracker];
 	s64 live = atomic64_add_return(cell->unfolded, &s->live);
-	s64 peak = atomic64_read(&s->peak);
 
 	cell->unfolded = 0;
-	while (live > peak && !atomic64_try_cmpxchg(&s->peak, &peak, live))
-		;
+	waitprof_object_peak(s, live);
 }
 
 /**
@@ -49,7 +62,7 @@ noinline void waitprof_object_fold(struct waitprof_object_cells *c,
  * @path: the call path
  * @object: its address; 0 if there was none
  *
- * Context: a return probe's handler.
+ * Context: a return probe's handler, interrupts are off.
  */
 void waitprof_object_return(u32 tracker, u32 path, unsigned long object)
 {
@@ -62,9 +75,12 @@ void waitprof_object_return(u32 tracker, u32 path, unsigned long object)
 		return;
 	}
 	waitprof_object_count(c, cell, path);
-	waitprof_object_net(c, cell, 1);
-	if (!waitprof_live_insert(object, tracker, path, c->epoch))
+	if (waitprof_live_insert(object, tracker, path, c->epoch)) {
+		waitprof_object_net(c, cell, 1);
+	} else {
 		cell->counts.overflow++;
+		c->path[path].gone++;
+	}
 }
 
 /**
@@ -72,23 +88,46 @@ void waitprof_object_return(u32 tracker, u32 path, unsigned long object)
  * @tracker: place of the tracker
  * @object: its address
  *
- * Context: a kprobe's handler.
+ * Context: a probe's handler, interrupts are off.
  */
 void waitprof_object_free_mapped(u32 tracker, unsigned long object)
 {
 	struct waitprof_object_cells *c =
 		this_cpu_read(waitprof_object_active);
 	struct waitprof_object_cell *cell = &c->tracker[tracker];
-	u32 path, epoch;
+	s64 was = waitprof_live_remove(object, tracker);
 
-	if (!waitprof_live_remove(object, tracker, &path, &epoch) ||
-	    epoch != (c->epoch & WAITPROF_LIVE_EPOCHS)) {
+	if (was < 0 || was >> 32 != (c->epoch & WAITPROF_LIVE_EPOCHS)) {
 		cell->counts.older_frees++;
 		return;
 	}
-	c->path[path].frees++;
+	c->path[(u32)was].gone++;
 	cell->counts.frees++;
 	waitprof_object_net(c, cell, -1);
+}
+
+/* An object is no longer followed, at the end of recording. */
+static void waitprof_object_cut(u32 tracker, u32 path, u32 epoch)
+{
+	struct waitprof_object_cells *c = waitprof_object_cells(0, false);
+	struct waitprof_object_cell *cell = &c->tracker[tracker];
+
+	if (epoch != (c->epoch & WAITPROF_LIVE_EPOCHS))
+		return;
+	c->path[path].gone++;
+	cell->counts.cut++;
+	waitprof_object_net(c, cell, -1);
+}
+
+/**
+ * waitprof_object_stop() - what is taken back from now on is not seen
+ * @tracker: place of the tracker
+ *
+ * Context: process, may sleep; no probe of that tracker is in place.
+ */
+void waitprof_object_stop(u32 tracker)
+{
+	waitprof_live_forget(tracker, waitprof_object_cut);
 }
 
 /**
@@ -99,24 +138,21 @@ bool waitprof_object_mapped(void)
 	return waitprof_mapped;
 }
 
-static struct waitprof_object_cells *waitprof_object_cells(int cpu, bool spare)
-{
-	return spare ? per_cpu(waitprof_object_spare, cpu) :
-		       per_cpu(waitprof_object_active, cpu);
-}
-
 /**
  * waitprof_object_sum() - a tracker over all CPUs
  * @tracker: its place
  * @spare: of the window that was closed
  * @sum: gets it
  *
+ * What is live now counts for the peak, which so never falls from one read to
+ * the next.
+ *
  * Context: process.
  * Return: the peak.
  */
 s64 waitprof_object_sum(u32 tracker, bool spare, struct waitprof_counts *sum)
 {
-	s64 peak = 0;
+	struct waitprof_shared *shared = NULL;
 	int cpu;
 
 	memset(sum, 0, sizeof(*sum));
@@ -130,10 +166,12 @@ s64 waitprof_object_sum(u32 tracker, bool spare, struct waitprof_counts *sum)
 		sum->failed += READ_ONCE(n->failed);
 		sum->older_frees += READ_ONCE(n->older_frees);
 		sum->overflow += READ_ONCE(n->overflow);
+		sum->cut += READ_ONCE(n->cut);
 		sum->other += READ_ONCE(n->other);
-		peak = atomic64_read(&c->shared[tracker].peak);
+		shared = &c->shared[tracker];
 	}
-	return max_t(s64, peak, sum->allocs - sum->frees);
+	waitprof_object_peak(shared, waitprof_counts_live(sum));
+	return atomic64_read(&shared->peak);
 }
 
 /**
@@ -154,7 +192,7 @@ void waitprof_object_path_sum(bool spare, struct waitprof_path_sum *sum)
 			&waitprof_object_cells(cpu, spare)->path[sum->path];
 
 		sum->count += READ_ONCE(p->allocs);
-		sum->live -= READ_ONCE(p->frees);
+		sum->live -= READ_ONCE(p->gone);
 	}
 	sum->live += sum->count;
 }
@@ -163,7 +201,7 @@ void waitprof_object_path_sum(bool spare, struct waitprof_path_sum *sum)
  * waitprof_object_zero() - the place of a tracker is for another now
  * @tracker: the place
  *
- * Context: process; no kprobe of that tracker is in place.
+ * Context: process; no probe of that tracker is in place.
  */
 void waitprof_object_zero(u32 tracker)
 {
@@ -177,7 +215,7 @@ void waitprof_object_zero(u32 tracker)
 	for (gen = 0; gen < 2; gen++)
 		memset(&waitprof_shared[gen][tracker], 0,
 		       sizeof(struct waitprof_shared));
-	waitprof_live_forget(tracker);
+	waitprof_live_forget(tracker, NULL);
 }
 
 /**
@@ -237,7 +275,8 @@ int waitprof_object_init(unsigned int batch, unsigned int objects)
 {
 	int cpu;
 
-	waitprof_batch = batch;
+	waitprof_batch_most = batch - 1;
+	waitprof_batch_range = 2 * waitprof_batch_most;
 	waitprof_mapped = objects;
 	for_each_possible_cpu(cpu) {
 		struct waitprof_object_cells *active, *spare;

@@ -3,9 +3,9 @@
  * AGGREGATE: allocations of objects, counted per CPU.
  *
  * Each CPU has two generations of cells, as with waits (table.h). They are
- * written by its own CPU alone, from handlers of kprobes only, which do not
- * nest: one that an interrupt would begin within another is missed, and the
- * kernel counts it. A reset swaps the generations.
+ * written by its own CPU alone, from handlers of probes only, with interrupts
+ * off; a non-maskable one counts nothing but that it was missed. A reset swaps
+ * the generations.
  *
  * live=count: objects are counted as they come and go; live is the net of the
  * window, so objects that are older make it fall.
@@ -33,7 +33,9 @@
  * @frees: objects taken back; with live=map those of the window
  * @failed: calls that handed out nothing (live=map)
  * @older_frees: objects taken back that are older than the window (live=map)
- * @overflow: objects for which the map had no room (live=map)
+ * @overflow: objects for which the map had no room, so that they are not
+ *	followed (live=map)
+ * @cut: objects that were followed when recording was switched off (live=map)
  * @other: allocations whose path found no place
  */
 struct waitprof_counts {
@@ -42,8 +44,20 @@ struct waitprof_counts {
 	u64 failed;
 	u64 older_frees;
 	u64 overflow;
+	u64 cut;
 	u64 other;
 };
+
+/**
+ * waitprof_counts_live() - handed out and, as far as is known, not taken back
+ * @n: summed over all CPUs
+ *
+ * Objects that are not followed are left out: nobody would know of their end.
+ */
+static inline s64 waitprof_counts_live(const struct waitprof_counts *n)
+{
+	return n->allocs - n->frees - n->overflow - n->cut;
+}
 
 /**
  * struct waitprof_path_sum - a path over all CPUs
@@ -80,11 +94,11 @@ struct waitprof_object_cell {
 /**
  * struct waitprof_path_cell - a path on one CPU
  * @allocs: objects handed out
- * @frees: those of them that were taken back (live=map)
+ * @gone: those of them that were taken back, or are not followed (live=map)
  */
 struct waitprof_path_cell {
 	u64 allocs;
-	u64 frees;
+	u64 gone;
 };
 
 /**
@@ -102,7 +116,10 @@ struct waitprof_object_cells {
 };
 
 DECLARE_PER_CPU(struct waitprof_object_cells *, waitprof_object_active);
-extern u64 waitprof_batch;
+/* Allocations less frees that a CPU may keep to itself: at most the first, and
+ * at least the first less the second.
+ */
+extern u64 waitprof_batch_most, waitprof_batch_range;
 
 void waitprof_object_fold(struct waitprof_object_cells *c,
 			  struct waitprof_object_cell *cell);
@@ -113,7 +130,7 @@ void waitprof_object_fold(struct waitprof_object_cells *c,
  * @cell: of the tracker among them
  * @path: the call path
  *
- * Context: a kprobe's handler.
+ * Context: a probe's handler, interrupts are off.
  */
 static __always_inline void
 waitprof_object_count(struct waitprof_object_cells *c,
@@ -133,22 +150,22 @@ waitprof_object_count(struct waitprof_object_cells *c,
  *
  * The shared count moves in steps of a batch, so that CPUs seldom meet there.
  *
- * Context: a kprobe's handler.
+ * Context: a probe's handler, interrupts are off.
  */
 static __always_inline void
 waitprof_object_net(struct waitprof_object_cells *c,
 		    struct waitprof_object_cell *cell, int n)
 {
 	cell->unfolded += n;
-	/* Is it outside of (-batch, batch)? */
-	if (unlikely(cell->unfolded + waitprof_batch - 1 >=
-		     2 * waitprof_batch - 1))
+	if (unlikely(cell->unfolded + waitprof_batch_most >
+		     waitprof_batch_range))
 		waitprof_object_fold(c, cell);
 }
 
 void waitprof_object_return(u32 tracker, u32 path, unsigned long object);
 void waitprof_object_free_mapped(u32 tracker, unsigned long object);
 
+void waitprof_object_stop(u32 tracker);
 bool waitprof_object_mapped(void);
 s64 waitprof_object_sum(u32 tracker, bool spare, struct waitprof_counts *sum);
 void waitprof_object_path_sum(bool spare, struct waitprof_path_sum *sum);

@@ -12,7 +12,7 @@
 
 static u64 *waitprof_path_keys;
 static u32 waitprof_npaths;		/* without (other) */
-static u32 waitprof_path_depth;
+u32 waitprof_path_depth;
 DEFINE_PER_CPU(struct waitprof_recent[WAITPROF_RECENTS], waitprof_recents);
 
 static u32 waitprof_path_child(u32 parent, u32 site)
@@ -36,21 +36,24 @@ static u32 waitprof_path_child(u32 parent, u32 site)
  * waitprof_path_walk() - find a path that is not a recent one
  * @r: where to remember it
  * @tracker: number of the tracker whose function it is
- * @p: the kprobe that stands on it
- * @regs: the registers at its entry
+ * @ip: where its entry is
+ * @regs: the registers there
  *
- * Context: a kprobe's handler, preemption is off.
+ * Functions that this calls may be tracked; then it is entered again.
+ *
+ * Context: a probe's handler, interrupts are off.
  * Return: number of the path; %WAITPROF_PATH_OTHER when the table is full.
  */
 noinline u32 waitprof_path_walk(struct waitprof_recent *r, u32 tracker,
-				struct kprobe *p, struct pt_regs *regs)
+				unsigned long ip, struct pt_regs *regs)
 {
 	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
 	struct waitprof_frame frames[WAITPROF_DEPTH_MAX];
 	u32 path = WAITPROF_PATH_ROOT(tracker), n, i;
+	u32 turns = READ_ONCE(waitprof_memo_turns);
 	bool fixed;
 
-	n = waitprof_site_frames(regs, p, waitprof_path_depth, frames, &fixed);
+	n = waitprof_site_frames(regs, ip, waitprof_path_depth, frames, &fixed);
 	if (!n)
 		path = waitprof_path_child(path, WAITPROF_SITE_UNKNOWN);
 	for (i = 0; i < n && path != WAITPROF_PATH_OTHER; i++)
@@ -60,12 +63,12 @@ noinline u32 waitprof_path_walk(struct waitprof_recent *r, u32 tracker,
 
 	r->slot = slot;
 	r->tracker = tracker;
+	r->turns = turns;
 	r->path = path;
-	for (i = 0; i < n; i++) {
-		r->frame[i].at = frames[i].slot;
-		r->frame[i].ra = frames[i].ra;
+	for (i = 0; i < WAITPROF_DEPTH_MAX; i++) {
+		r->frame[i].at = i < n ? frames[i].slot : &r->frame[i].ra;
+		r->frame[i].ra = i < n ? frames[i].ra : 0;
 	}
-	r->frame[n].at = NULL;
 	return path;
 }
 
@@ -101,24 +104,6 @@ bool waitprof_path_key(u32 path, u32 *tracker, u32 *sites, u32 *depth)
 u32 waitprof_paths_end(void)
 {
 	return waitprof_npaths + 1;
-}
-
-/**
- * waitprof_path_forget() - addresses may begin to mean something else
- *
- * They lie on no stack any more, so no CPU can remember them anew meanwhile.
- *
- * Context: process; before the memo and the sites forget them.
- */
-void waitprof_path_forget(void)
-{
-	int cpu;
-	u32 i;
-
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < WAITPROF_RECENTS; i++)
-			WRITE_ONCE(per_cpu(waitprof_recents, cpu)[i].slot,
-				   NULL);
 }
 
 /**

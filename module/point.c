@@ -5,11 +5,103 @@
 #include <linux/string.h>
 #include "point.h"
 
+static bool waitprof_ftrace = true;
+
+/**
+ * waitprof_point_ftrace() - may ftrace be used?
+ * @use: no: kprobes only
+ *
+ * Context: process, before the first point is attached.
+ */
+void waitprof_point_ftrace(bool use)
+{
+	waitprof_ftrace = use;
+}
+
+#ifdef WAITPROF_FTRACE
+/* Return: 0, or a negative errno, then only the kprobe can be used. */
+static int waitprof_calls_add(struct waitprof_calls *calls,
+			      struct waitprof_point *point)
+{
+	unsigned long ip = (unsigned long)point->probe.kp.addr;
+	u32 i = hash_long(ip, WAITPROF_CALLS_BITS);
+	int err;
+
+	if (!waitprof_ftrace || !kprobe_ftrace(&point->probe.kp))
+		return -EOPNOTSUPP;
+	if (waitprof_calls_find(calls, ip) || calls->points == WAITPROF_CALLS)
+		return -EBUSY;
+	while (calls->at[i].ip)
+		i = (i + 1) % WAITPROF_CALLS;
+	/* With nothing in its filter, it would be called for all functions. */
+	err = ftrace_set_filter_ip(&calls->ops, ip, 0, 0);
+	if (err)
+		return err;
+	calls->at[i].point = point;
+	smp_store_release(&calls->at[i].ip, ip); /* waitprof_calls_find() */
+	if (!calls->points)
+		err = register_ftrace_function(&calls->ops);
+	if (err) {
+		WRITE_ONCE(calls->at[i].ip, 0);
+		ftrace_set_filter_ip(&calls->ops, ip, 1, 0);
+		return err;
+	}
+	calls->points++;
+	return 0;
+}
+
+static void waitprof_calls_remove(struct waitprof_calls *calls,
+				  struct waitprof_point *point)
+{
+	unsigned long ip = (unsigned long)point->probe.kp.addr;
+	u32 i = hash_long(ip, WAITPROF_CALLS_BITS);
+
+	while (calls->at[i].ip != ip)
+		i = (i + 1) % WAITPROF_CALLS;
+	WRITE_ONCE(calls->at[i].ip, 0);
+	/* As above; and it frees the filter with the last. */
+	if (!--calls->points)
+		unregister_ftrace_function(&calls->ops);
+	ftrace_set_filter_ip(&calls->ops, ip, 1, 0);
+}
+#else
+static int waitprof_calls_add(struct waitprof_calls *calls,
+			      struct waitprof_point *point)
+{
+	return -EOPNOTSUPP;
+}
+
+static void waitprof_calls_remove(struct waitprof_calls *calls,
+				  struct waitprof_point *point)
+{
+}
+#endif
+
+static int waitprof_point_register(struct waitprof_point *point)
+{
+	struct kprobe *kp = &point->probe.kp;
+	int err;
+
+	kp->pre_handler = point->handler;
+	kp->flags = KPROBE_FLAG_DISABLED;
+	err = register_kprobe(kp);
+	if (err)
+		return err;
+	point->ftrace = point->calls &&
+			!waitprof_calls_add(point->calls, point);
+	if (point->ftrace)
+		return 0;
+	err = enable_kprobe(kp);
+	if (err)
+		unregister_kprobe(kp);
+	return err;
+}
+
 /**
  * waitprof_point_attach() - put the probe in place
  * @point: the point
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; one at a time for points that share calls.
  * Return: 0 or a negative errno, which is kept in @point.
  */
 int waitprof_point_attach(struct waitprof_point *point)
@@ -20,8 +112,7 @@ int waitprof_point_attach(struct waitprof_point *point)
 	memset(&point->probe, 0, sizeof(point->probe));
 	point->probe.kp.symbol_name = point->symbol;
 	if (point->handler) {
-		point->probe.kp.pre_handler = point->handler;
-		point->err = register_kprobe(&point->probe.kp);
+		point->err = waitprof_point_register(point);
 	} else {
 		point->probe.entry_handler = point->entry;
 		point->probe.handler = point->ret;
@@ -37,20 +128,27 @@ int waitprof_point_attach(struct waitprof_point *point)
  * waitprof_point_detach() - take it away
  * @point: the point
  *
- * When it returns, no handler of it runs.
+ * When it returns, no handler knows of it any more.
  *
- * Context: process, may sleep.
+ * Context: process, may sleep; one at a time for points that share calls.
  */
 void waitprof_point_detach(struct waitprof_point *point)
 {
 	if (!point->attached)
 		return;
+	if (point->ftrace)
+		waitprof_calls_remove(point->calls, point);
+	/* These wait until handlers that run with preemption off are done,
+	 * those that ftrace has called too.
+	 */
 	if (point->handler)
 		unregister_kprobe(&point->probe.kp);
 	else
 		unregister_kretprobe(&point->probe);
-	point->missed += point->probe.kp.nmissed + point->probe.nmissed;
+	atomic_long_add(point->probe.kp.nmissed + point->probe.nmissed,
+			&point->missed);
 	point->attached = false;
+	point->ftrace = false;
 }
 
 /**
@@ -78,8 +176,10 @@ bool waitprof_point_leaves(struct waitprof_point *point, unsigned long event,
  */
 unsigned long waitprof_point_missed(const struct waitprof_point *point)
 {
+	unsigned long missed = atomic_long_read(&point->missed);
+
 	if (!point->attached)
-		return point->missed;
-	return point->missed + READ_ONCE(point->probe.kp.nmissed) +
+		return missed;
+	return missed + READ_ONCE(point->probe.kp.nmissed) +
 	       READ_ONCE(point->probe.nmissed);
 }

@@ -11,9 +11,12 @@
 #include "record.h"
 
 /* Without it nothing is lost: the site is found at the switch. */
+static struct waitprof_calls waitprof_schedule_calls =
+	WAITPROF_CALLS_INIT(waitprof_record_called);
 static struct waitprof_point waitprof_schedule_point = {
 	.symbol = "schedule",
-	.handler = waitprof_record_schedule,
+	.calls = &waitprof_schedule_calls,
+	.handler = waitprof_record_kprobe,
 };
 
 static struct tracepoint *waitprof_switch_tp;
@@ -25,23 +28,23 @@ static void waitprof_find_switch(struct tracepoint *tp, void *data)
 		*(struct tracepoint **)data = tp;
 }
 
-/* A kprobe can be in place and yet never be reached: ftrace, on which it
- * sits, may be switched off, and so may all kprobes. So sleep, and look.
+/* A probe can be in place and yet never be reached: ftrace may be switched off,
+ * and so may all kprobes. So sleep, and look.
  */
-static bool waitprof_kprobe_reached(void)
+static bool waitprof_schedule_reached(void)
 {
-	u64 before = waitprof_record_kprobe_hits();
+	u64 before = waitprof_record_hits();
 
 	schedule_timeout_uninterruptible(1);
-	return waitprof_record_kprobe_hits() != before;
+	return waitprof_record_hits() != before;
 }
 
-/* Return: why there is no kprobe; NULL if there is. */
-static const char *waitprof_kprobe_start(void)
+/* Return: why schedule() is not probed; NULL if it is. */
+static const char *waitprof_schedule_start(void)
 {
 	if (waitprof_point_attach(&waitprof_schedule_point))
 		return "kprobe-refused";
-	if (waitprof_kprobe_reached())
+	if (waitprof_schedule_reached())
 		return NULL;
 	waitprof_point_detach(&waitprof_schedule_point);
 	return "kprobe-not-reached";
@@ -68,11 +71,12 @@ int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 	waitprof_state.asked = hook;
 	waitprof_state.why = NULL;
 	if (hook == WAITPROF_HOOK_KPROBE) {
-		waitprof_state.why = waitprof_kprobe_start();
+		waitprof_state.why = waitprof_schedule_start();
 		if (waitprof_state.why)
 			hook = WAITPROF_HOOK_SWITCH;
 	}
 	waitprof_state.hook = hook;
+	waitprof_state.ftrace = waitprof_schedule_point.ftrace;
 	*since = waitprof_clock();
 	err = tracepoint_probe_register(waitprof_switch_tp,
 					waitprof_record_switch, NULL);
@@ -82,7 +86,7 @@ int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 	}
 	if (hook == WAITPROF_HOOK_KPROBE) {
 		/* A sleep that the switch probe sees by itself teaches it the
-		 * frames by which it knows what the kprobe has seen.
+		 * frames by which it knows what the other one has seen.
 		 */
 		schedule_timeout_uninterruptible(1);
 		waitprof_record_late(true);
@@ -118,7 +122,7 @@ struct waitprof_probe_state waitprof_probe_state(void)
 }
 
 /**
- * waitprof_probe_missed() - hits that a kprobe could not take
+ * waitprof_probe_missed() - hits that the kprobe on schedule() could not take
  *
  * The site of such a sleep was found at the switch.
  */

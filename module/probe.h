@@ -9,8 +9,8 @@
 
 /**
  * enum waitprof_hook - who finds the site of a sleep
- * @WAITPROF_HOOK_KPROBE: a kprobe on schedule(), beforehand; the switch probe
- *	where that was not reached
+ * @WAITPROF_HOOK_KPROBE: a probe on the entry of schedule(), beforehand; the
+ *	switch probe where that was not reached
  * @WAITPROF_HOOK_SWITCH: the switch probe
  */
 enum waitprof_hook {
@@ -23,11 +23,13 @@ enum waitprof_hook {
  * @hook: the hook in use
  * @asked: the one that was asked for
  * @why: why it is another; NULL if it is not
+ * @ftrace: ftrace calls at the entry of schedule()
  */
 struct waitprof_probe_state {
 	enum waitprof_hook hook;
 	enum waitprof_hook asked;
 	const char *why;
+	bool ftrace;
 };
 
 int waitprof_probe_start(enum waitprof_hook hook, u64 *since);

@@ -10,17 +10,18 @@
 #include "slot.h"
 
 /**
- * struct waitprof_handoff - what the kprobe leaves for the switch on its CPU
+ * struct waitprof_handoff - what the probe on schedule() leaves for the switch on
+ * its CPU
  * @task: whose sleep it is about; NULL if there is nothing
  * @slot: place on its stack of the return address of schedule()
  * @ra: that return address
  * @state: the task's state then
  * @row: where the wait will be counted
- * @hits: how often the kprobe was reached at all
+ * @hits: how often that probe was reached at all
  *
- * Every hit of the kprobe and every switch on the CPU replaces or clears it.
+ * Every hit of that probe and every switch on the CPU replaces or clears it.
  * So while it stands, the task has been running on this CPU without a break;
- * yet the sleep at hand need not be the one that the kprobe saw: schedule()
+ * yet the sleep at hand need not be the one that it saw: schedule()
  * may have picked its caller again, and other functions enter __schedule() by
  * themselves. Hence the place on the stack.
  */
@@ -37,7 +38,7 @@ static DEFINE_PER_CPU(struct waitprof_handoff, waitprof_handoff);
 
 /* The scheduler's clock is not one for all CPUs here. */
 static DEFINE_STATIC_KEY_FALSE(waitprof_mono);
-/* The kprobe is in place: to find a site at the switch is late. */
+/* schedule() is probed: to find a site at the switch is late. */
 static DEFINE_STATIC_KEY_FALSE(waitprof_kprobe_on);
 
 static __always_inline u64 waitprof_now(void)
@@ -212,17 +213,11 @@ static __always_inline void waitprof_end(struct waitprof_slot *s,
 	waitprof_slot_free(s);
 }
 
-/**
- * waitprof_record_schedule() - a task is about to enter schedule()
- * @p: the kprobe on it
- * @regs: the registers at its entry
- *
- * On the task's own stack, with interrupts on where the kprobe sits on ftrace.
- *
- * Context: a kprobe's handler; preemption is off.
- * Return: 0.
+/* A task is about to enter schedule(), at @ip; on its own stack, with preemption
+ * off and, but for a kprobe that is a breakpoint, interrupts on.
  */
-int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs)
+static __always_inline void waitprof_record_schedule(unsigned long ip,
+						     struct pt_regs *regs)
 {
 	struct waitprof_handoff *h = this_cpu_ptr(&waitprof_handoff);
 	struct task_struct *t = current;
@@ -232,21 +227,48 @@ int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs)
 	h->hits++;
 	if (!state) {
 		WRITE_ONCE(h->task, NULL);
-		return 0;
+		return;
 	}
 	slot = (unsigned long *)kernel_stack_pointer(regs);
 	h->slot = slot;
 	h->ra = READ_ONCE_NOCHECK(*slot);
 	h->state = state;
-	h->row = waitprof_row(waitprof_site(slot, regs, p),
+	h->row = waitprof_row(waitprof_site(slot, regs, ip),
 			      waitprof_kind(t, state));
 	WRITE_ONCE(h->task, t);
+}
+
+/**
+ * waitprof_record_kprobe() - the handler of the kprobe on schedule()
+ * @p: the kprobe
+ * @regs: the registers at the entry
+ *
+ * Context: preemption is off.
+ * Return: 0.
+ */
+int waitprof_record_kprobe(struct kprobe *p, struct pt_regs *regs)
+{
+	waitprof_record_schedule((unsigned long)p->addr, regs);
 	return 0;
 }
 
-NOKPROBE_SYMBOL(waitprof_record_schedule);
+NOKPROBE_SYMBOL(waitprof_record_kprobe);
 
-/* Has the kprobe found the row of this sleep? @slot: place of the return address
+/*
+ * The handler that ftrace calls at the entry of schedule().
+ *
+ * Context: any.
+ */
+WAITPROF_FTRACE_HANDLER(waitprof_record_called)
+{
+	preempt_disable_notrace();
+	waitprof_record_schedule(ip, WAITPROF_FTRACE_REGS);
+	preempt_enable_notrace();
+}
+
+NOKPROBE_SYMBOL(waitprof_record_called);
+
+/* Has the probe on schedule() found the row of this sleep? @slot: place of the return address
  * of schedule().
  */
 static __always_inline bool waitprof_handed_off(struct waitprof_handoff *h,
@@ -276,7 +298,7 @@ static __always_inline u32 waitprof_switch_row(struct task_struct *t,
 	}
 	if (WAITPROF_STATE_LOST(state))
 		state = waitprof_state_guess(t);
-	return waitprof_row(waitprof_site(slot ?: ra, NULL, NULL),
+	return waitprof_row(waitprof_site(slot ?: ra, NULL, 0),
 			    waitprof_kind(t, state));
 }
 
@@ -317,11 +339,11 @@ out:
 NOKPROBE_SYMBOL(waitprof_record_switch);
 
 /**
- * waitprof_record_kprobe_hits() - how often the kprobe was reached
+ * waitprof_record_hits() - how often the entry of schedule() was seen
  *
  * Return: the sum over CPUs, since the module was loaded.
  */
-u64 waitprof_record_kprobe_hits(void)
+u64 waitprof_record_hits(void)
 {
 	u64 sum = 0;
 	int cpu;
@@ -333,7 +355,7 @@ u64 waitprof_record_kprobe_hits(void)
 
 /**
  * waitprof_record_late() - is a site that is found at the switch late?
- * @count: yes: the kprobe is in place
+ * @count: yes: schedule() is probed
  *
  * Context: process, may sleep.
  */
@@ -346,7 +368,7 @@ void waitprof_record_late(bool count)
 }
 
 /**
- * waitprof_record_forget() - forget what kprobes have left
+ * waitprof_record_forget() - forget what the probe on schedule() has left
  *
  * Context: process; no probe runs.
  */

@@ -3,7 +3,7 @@
  * RECORD: a task that blocks gets a slot, a task that runs again gives it
  * back, and what lies between is added to its row.
  *
- *	kprobe schedule --> site of the coming sleep --> this CPU's hand-off
+ *	schedule entered -> site of the coming sleep --> this CPU's hand-off
  *	sched_switch ----> prev blocked? hand-off, or site found here --> slot
  *			   next has a slot? --> this CPU's cell += wait
  */
@@ -15,17 +15,19 @@
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include "compat/ftrace.h"
 #include "compat/sched.h"
 #include "table.h"
 
-int waitprof_record_schedule(struct kprobe *p, struct pt_regs *regs);
+int waitprof_record_kprobe(struct kprobe *p, struct pt_regs *regs);
+WAITPROF_FTRACE_HANDLER(waitprof_record_called);
 WAITPROF_SWITCH_PROBE(waitprof_record_switch);
 
 u64 waitprof_clock(void);
 bool waitprof_clock_is_sched(void);
 
 void waitprof_record_choose(void);
-u64 waitprof_record_kprobe_hits(void);
+u64 waitprof_record_hits(void);
 void waitprof_record_late(bool count);
 void waitprof_record_forget(void);
 void waitprof_record_scan(u64 since);

@@ -18,6 +18,8 @@
 
 struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
 struct waitprof_shortcut waitprof_shortcut;
+/* How often something that the memo had said did not hold any more. */
+u32 waitprof_memo_turns;
 DEFINE_STATIC_KEY_FALSE(waitprof_check);
 
 /* Who sets bit 0 may write to the memo. A probe that finds it set does without
@@ -32,6 +34,8 @@ static DEFINE_MUTEX(waitprof_gone_lock);
 
 static DEFINE_PER_CPU(struct waitprof_site_stats, waitprof_stats);
 static DEFINE_PER_CPU(char[KSYM_SYMBOL_LEN], waitprof_symbol);
+/* The unwinder is at work on this CPU. */
+static DEFINE_PER_CPU(bool, waitprof_unwinding);
 
 enum waitprof_sort {
 	WAITPROF_SORT_SITE,
@@ -142,6 +146,12 @@ struct waitprof_seen {
 	unsigned long *bp;
 };
 
+/* Those who remember more than one frame have to look again. */
+static bool waitprof_memo_turned(u64 old, u64 new)
+{
+	return old & WAITPROF_MEMO_DISTANCES && old != new;
+}
+
 /* Learn what @f is, a site or none, if it has a number; and its distance to
  * @next, if that is not NULL.
  */
@@ -161,6 +171,9 @@ static void waitprof_memo_learn(const struct waitprof_seen *f, u64 site,
 		if (next)
 			what = waitprof_memo_distance(what, f->slot, next,
 						      f->bp);
+		if (waitprof_memo_turned(*way, what))
+			WRITE_ONCE(waitprof_memo_turns,
+				   waitprof_memo_turns + 1);
 		WRITE_ONCE(*way, what);
 	} else {
 		this_cpu_inc(waitprof_stats.full);
@@ -202,8 +215,33 @@ static unsigned long *waitprof_memo_next(unsigned long *p, u64 what)
 	return p + lo;
 }
 
+/* The frame's return address lies behind the trampoline of a return probe. */
+static void waitprof_memo_learn_hooked(const struct waitprof_seen *f)
+{
+	struct waitprof_seen hook = { .ra = READ_ONCE_NOCHECK(*f->slot) };
+
+	if (hook.ra != f->ra && waitprof_hidden_ra(f->slot) == f->ra)
+		waitprof_memo_learn(&hook, WAITPROF_MEMO_HOOKED, NULL);
+}
+
+/* What the memo says of a return address, which may be hidden by a return probe.
+ * @ra: gets the address
+ */
+static u64 waitprof_memo_look(unsigned long *slot, unsigned long *ra)
+{
+	u64 what;
+
+	*ra = READ_ONCE_NOCHECK(*slot);
+	what = waitprof_memo_what(*ra);
+	if (what != WAITPROF_MEMO_HOOKED)
+		return what;
+	*ra = waitprof_hidden_ra(slot);
+	return waitprof_memo_what(*ra);
+}
+
 /**
- * waitprof_memo_walk_both() - waitprof_memo_walk() where there are two distances
+ * waitprof_memo_walk_both() - waitprof_memo_walk() where there are two distances,
+ * or a return probe
  * @slot: place of a return address, on the stack of a task that stays there
  *
  * Context: any with preemption off.
@@ -212,7 +250,8 @@ static unsigned long *waitprof_memo_next(unsigned long *p, u64 what)
 noinline u32 waitprof_memo_walk_both(unsigned long *slot)
 {
 	while (slot) {
-		u64 what = waitprof_memo_what(READ_ONCE_NOCHECK(*slot));
+		unsigned long ra;
+		u64 what = waitprof_memo_look(slot, &ra);
 
 		if (what & WAITPROF_MEMO_SITE)
 			return what;
@@ -269,6 +308,8 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 			break;
 		f.slot = waitprof_unwind_slot(u);
 		f.bp = f.slot ? waitprof_unwind_bp(u) : NULL;
+		if (sure && f.slot)
+			waitprof_memo_learn_hooked(&f);
 		if (sure && before.slot && f.slot)
 			waitprof_memo_learn(&before, 0, f.slot);
 		if (sure && schedule && i == 2 && f.slot)
@@ -296,23 +337,50 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u,
 	return WAITPROF_SITE_UNKNOWN;
 }
 
-static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
-				struct kprobe *p, enum waitprof_learn learn)
+/* Functions that the unwinding itself calls may be tracked, and interrupts may
+ * bring in others: one unwinding on a CPU at a time, since they share a buffer.
+ */
+static bool waitprof_unwind_begin(unsigned long *flags)
 {
-	struct waitprof_unwind u;
-
-	if (regs ? waitprof_unwind_regs(&u, p, regs) :
-		   waitprof_unwind_here(&u, slot))
-		return waitprof_unwind_site(&u, learn);
+	raw_local_irq_save(*flags);
+	if (likely(!this_cpu_read(waitprof_unwinding))) {
+		this_cpu_write(waitprof_unwinding, true);
+		return true;
+	}
 	this_cpu_inc(waitprof_stats.failed);
-	return WAITPROF_SITE_UNKNOWN;
+	raw_local_irq_restore(*flags);
+	return false;
+}
+
+static void waitprof_unwind_end(unsigned long flags)
+{
+	this_cpu_write(waitprof_unwinding, false);
+	raw_local_irq_restore(flags);
+}
+
+static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
+				unsigned long ip, enum waitprof_learn learn)
+{
+	u32 site = WAITPROF_SITE_UNKNOWN;
+	struct waitprof_unwind u;
+	unsigned long flags;
+
+	if (!waitprof_unwind_begin(&flags))
+		return site;
+	if (regs ? waitprof_unwind_regs(&u, ip, regs) :
+		   waitprof_unwind_here(&u, slot))
+		site = waitprof_unwind_site(&u, learn);
+	else
+		this_cpu_inc(waitprof_stats.failed);
+	waitprof_unwind_end(flags);
+	return site;
 }
 
 /**
  * waitprof_site_miss() - find a site that the memo does not lead to
  * @slot: place of the first return address on the running task's stack
  * @regs: see waitprof_site()
- * @p: see waitprof_site()
+ * @ip: see waitprof_site()
  *
  * Some 6,000 to 8,000 instructions, once for each new return address.
  *
@@ -320,10 +388,10 @@ static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
  * Return: number of the site.
  */
 noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
-				struct kprobe *p)
+				unsigned long ip)
 {
 	this_cpu_inc(waitprof_stats.misses);
-	return waitprof_unwind_from(slot, regs, p,
+	return waitprof_unwind_from(slot, regs, ip,
 				    regs ? WAITPROF_LEARN_MEMO :
 					   WAITPROF_LEARN_SHORTCUT);
 }
@@ -333,15 +401,15 @@ noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
  * @site: the memo's answer
  * @slot: see waitprof_site()
  * @regs: see waitprof_site()
- * @p: see waitprof_site()
+ * @ip: see waitprof_site()
  *
  * Context: any with preemption off; the run-queue lock may be held.
  * Return: the unwinder's answer.
  */
 noinline u32 waitprof_site_check(u32 site, unsigned long *slot,
-				 struct pt_regs *regs, struct kprobe *p)
+				 struct pt_regs *regs, unsigned long ip)
 {
-	u32 truth = waitprof_unwind_from(slot, regs, p,
+	u32 truth = waitprof_unwind_from(slot, regs, ip,
 					 WAITPROF_LEARN_NOTHING);
 
 	this_cpu_inc(waitprof_stats.checked);
@@ -359,18 +427,22 @@ noinline u32 waitprof_site_check(u32 site, unsigned long *slot,
  */
 u32 waitprof_site_asleep(struct task_struct *t)
 {
+	u32 site = WAITPROF_SITE_UNKNOWN;
 	struct waitprof_unwind u;
 	unsigned long *slot;
-	u32 site;
+	unsigned long flags;
 
-	if (!waitprof_unwind_task(&u, t)) {
+	if (!waitprof_unwind_begin(&flags))
+		return site;
+	if (waitprof_unwind_task(&u, t)) {
+		slot = waitprof_unwind_slot(&u);
+		site = slot ? waitprof_memo_walk(slot) : WAITPROF_SITE_NONE;
+		if (site == WAITPROF_SITE_NONE)
+			site = waitprof_unwind_site(&u, WAITPROF_LEARN_MEMO);
+	} else {
 		this_cpu_inc(waitprof_stats.failed);
-		return WAITPROF_SITE_UNKNOWN;
 	}
-	slot = waitprof_unwind_slot(&u);
-	site = slot ? waitprof_memo_walk(slot) : WAITPROF_SITE_NONE;
-	if (site == WAITPROF_SITE_NONE)
-		site = waitprof_unwind_site(&u, WAITPROF_LEARN_MEMO);
+	waitprof_unwind_end(flags);
 	return site;
 }
 
@@ -385,11 +457,13 @@ static u32 waitprof_memo_frames(unsigned long *slot, u32 depth,
 
 	*fixed = true;
 	while (slot) {
-		unsigned long ra = READ_ONCE_NOCHECK(*slot);
+		unsigned long ra;
 
-		what = waitprof_memo_what(ra);
+		what = waitprof_memo_look(slot, &ra);
 		if (!(u32)what)
 			return 0;
+		if (ra != READ_ONCE_NOCHECK(*slot))
+			*fixed = false;
 		frames[n].ra = ra;
 		frames[n].slot = slot;
 		frames[n++].site = what;
@@ -425,6 +499,8 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
 			return n;
 		}
 		f.bp = waitprof_unwind_bp(u);
+		if (sure)
+			waitprof_memo_learn_hooked(&f);
 		if (sure && before.slot)
 			waitprof_memo_learn(&before, site, f.slot);
 		sort = waitprof_classify(f.ra, symbol);
@@ -452,7 +528,7 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
 /**
  * waitprof_site_frames() - the call path to a function
  * @regs: the registers at its entry
- * @p: the kprobe that stands on it
+ * @ip: where its entry is
  * @depth: how many frames at most, 1 or more
  * @frames: gets them, innermost first
  * @fixed: gets whether the frames of this path always lie where they lie now,
@@ -460,25 +536,29 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
  *
  * A path ends where the stack ends, and where an interrupt came in.
  *
- * Context: a kprobe's handler, preemption is off.
+ * Context: a probe's handler, preemption is off.
  * Return: how many frames; 0 if the stack could not be read.
  */
-u32 waitprof_site_frames(struct pt_regs *regs, struct kprobe *p, u32 depth,
+u32 waitprof_site_frames(struct pt_regs *regs, unsigned long ip, u32 depth,
 			 struct waitprof_frame *frames, bool *fixed)
 {
 	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
 	u32 n = waitprof_memo_frames(slot, depth, frames, fixed);
 	struct waitprof_unwind u;
+	unsigned long flags;
 
 	if (likely(n))
 		return n;
 	*fixed = false;
 	this_cpu_inc(waitprof_stats.misses);
-	if (!waitprof_unwind_regs(&u, p, regs)) {
-		this_cpu_inc(waitprof_stats.failed);
+	if (!waitprof_unwind_begin(&flags))
 		return 0;
-	}
-	return waitprof_unwind_frames(&u, depth, frames);
+	if (waitprof_unwind_regs(&u, ip, regs))
+		n = waitprof_unwind_frames(&u, depth, frames);
+	else
+		this_cpu_inc(waitprof_stats.failed);
+	waitprof_unwind_end(flags);
+	return n;
 }
 
 /* Give the ways of the memo that @match another address. Return: how many. */
@@ -490,6 +570,7 @@ static unsigned int waitprof_memo_turn(bool (*match)(unsigned long ra,
 
 	while (test_and_set_bit_lock(0, &waitprof_memo_busy))
 		cond_resched();
+	WRITE_ONCE(waitprof_memo_turns, waitprof_memo_turns + 1);
 	for (i = 0; i < ARRAY_SIZE(waitprof_memo); i++) {
 		struct waitprof_memo *set = &waitprof_memo[i];
 

@@ -51,6 +51,8 @@
 #define WAITPROF_MEMO_END	BIT_ULL(61)
 #define WAITPROF_MEMO_NEVER	BIT_ULL(62)
 #define WAITPROF_MEMO_SITE	BIT_ULL(63)
+/* Not a caller, but what a return probe puts in its place. */
+#define WAITPROF_MEMO_HOOKED	(WAITPROF_MEMO_NEVER | WAITPROF_MEMO_END)
 
 /**
  * struct waitprof_memo - a set of the memo, one cache line
@@ -89,13 +91,14 @@ struct waitprof_site_stats {
 };
 
 extern struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
+extern u32 waitprof_memo_turns;
 extern struct waitprof_shortcut waitprof_shortcut;
 DECLARE_STATIC_KEY_FALSE(waitprof_check);
 
 u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
-		       struct kprobe *p);
+		       unsigned long ip);
 u32 waitprof_site_check(u32 site, unsigned long *slot, struct pt_regs *regs,
-			struct kprobe *p);
+			unsigned long ip);
 
 /**
  * waitprof_memo_what() - look an address up
@@ -160,20 +163,20 @@ static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
  * waitprof_site() - the site of the running task's coming sleep
  * @slot: place of a return address on its stack
  * @regs: the registers at the entry of the function that will return there,
- *	if a kprobe stands on it; else NULL
- * @p: that kprobe
+ *	if it was just entered; else NULL
+ * @ip: where its entry is
  *
  * Context: any with preemption off; the run-queue lock may be held.
  */
 static __always_inline u32 waitprof_site(unsigned long *slot,
-					 struct pt_regs *regs, struct kprobe *p)
+					 struct pt_regs *regs, unsigned long ip)
 {
 	u32 site = waitprof_memo_walk(slot);
 
 	if (unlikely(site == WAITPROF_SITE_NONE))
-		return waitprof_site_miss(slot, regs, p);
+		return waitprof_site_miss(slot, regs, ip);
 	if (static_branch_unlikely(&waitprof_check))
-		site = waitprof_site_check(site, slot, regs, p);
+		site = waitprof_site_check(site, slot, regs, ip);
 	return site;
 }
 
@@ -210,7 +213,7 @@ struct waitprof_frame {
 };
 
 u32 waitprof_site_asleep(struct task_struct *t);
-u32 waitprof_site_frames(struct pt_regs *regs, struct kprobe *p, u32 depth,
+u32 waitprof_site_frames(struct pt_regs *regs, unsigned long ip, u32 depth,
 			 struct waitprof_frame *frames, bool *fixed);
 int waitprof_site_init(void);
 void waitprof_site_exit(void);

@@ -149,6 +149,7 @@ static void waitprof_sum_objects(struct waitprof_snapshot *snap, bool spare)
 	for (i = 0; i < WAITPROF_TRACKERS; i++) {
 		waitprof_tracker_sum(i, spare, &snap->objects[i]);
 		snap->lost.object_overflow += snap->objects[i].counts.overflow;
+		snap->lost.object_cut += snap->objects[i].counts.cut;
 	}
 	for (i = WAITPROF_PATH_OTHER + 1; i < waitprof_paths_end(); i++) {
 		struct waitprof_path_sum *p = &snap->paths[snap->npaths];

@@ -51,6 +51,7 @@ struct waitprof_sum {
  * @racing: waits that ended while the snapshot was taken: in flight no more,
  *	and perhaps not yet in a row
  * @object_overflow: objects for which the map had no room
+ * @object_cut: objects that were no longer followed from an off on
  */
 struct waitprof_lost {
 	u64 no_slot;
@@ -59,6 +60,7 @@ struct waitprof_lost {
 	u64 clock_steps;
 	u64 racing;
 	u64 object_overflow;
+	u64 object_cut;
 };
 
 /**

@@ -12,7 +12,6 @@
 #include "compat/bio.h"
 #include "compat/kretprobe.h"
 #include "compat/regs.h"
-#include "live.h"
 #include "object.h"
 #include "path.h"
 #include "point.h"
@@ -58,39 +57,114 @@ static bool waitprof_trackers_on;
 /* Guards all of these. Taken within that of control.c, and by the notifier. */
 static DEFINE_MUTEX(waitprof_tracker_lock);
 
-static int waitprof_on_call(struct kprobe *p, struct pt_regs *regs)
+/* What a call of a probed function means. */
+enum waitprof_event {
+	WAITPROF_CALL,			/* counted, nothing else */
+	WAITPROF_ALLOC,			/* an object is handed out */
+	WAITPROF_FREE,			/* the first argument is taken back */
+	WAITPROF_BIO_PUT,		/* the same, if it is the last put */
+};
+
+/* live=count: that one is handed out, whatever comes of it. */
+static __always_inline void waitprof_on_alloc(struct waitprof_tracker *t,
+					      unsigned long ip,
+					      struct pt_regs *regs, int net)
 {
-	struct waitprof_tracker *t =
-		container_of(p, struct waitprof_tracker, alloc.probe.kp);
-	struct waitprof_object_cells *c =
-		this_cpu_read(waitprof_object_active);
-
-	if (likely(READ_ONCE(t->armed)))
-		waitprof_object_count(c, &c->tracker[t->index],
-				      waitprof_path(t->serial, p, regs));
-	return 0;
-}
-
-NOKPROBE_SYMBOL(waitprof_on_call);
-
-/* live=count: whatever comes of it. */
-static int waitprof_on_alloc(struct kprobe *p, struct pt_regs *regs)
-{
-	struct waitprof_tracker *t =
-		container_of(p, struct waitprof_tracker, alloc.probe.kp);
+	u32 path = waitprof_path(t->serial, ip, regs);
 	struct waitprof_object_cells *c =
 		this_cpu_read(waitprof_object_active);
 	struct waitprof_object_cell *cell = &c->tracker[t->index];
 
-	if (unlikely(!READ_ONCE(t->armed)))
-		return 0;
 	OPTIMIZER_HIDE_VAR(cell);	/* or its address is computed twice */
-	waitprof_object_count(c, cell, waitprof_path(t->serial, p, regs));
-	waitprof_object_net(c, cell, 1);
+	waitprof_object_count(c, cell, path);
+	if (net)
+		waitprof_object_net(c, cell, net);
+}
+
+static __always_inline void waitprof_on_free(struct waitprof_tracker *t,
+					     unsigned long object)
+{
+	struct waitprof_object_cells *c =
+		this_cpu_read(waitprof_object_active);
+	struct waitprof_object_cell *cell = &c->tracker[t->index];
+
+	if (unlikely(!object))
+		return;
+	if (t->mapped) {
+		waitprof_object_free_mapped(t->index, object);
+		return;
+	}
+	OPTIMIZER_HIDE_VAR(cell);	/* as above */
+	cell->counts.frees++;
+	waitprof_object_net(c, cell, -1);
+}
+
+/* The entry of a function, at @ip; interrupts are off. */
+static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
+						 unsigned long ip,
+						 struct pt_regs *regs)
+{
+	struct waitprof_tracker *t = point->owner;
+	unsigned long object = waitprof_first_argument(regs);
+
+	if (unlikely(!READ_ONCE(t->armed)))
+		return;
+	if (unlikely(in_nmi())) {
+		atomic_long_inc(&point->missed);
+		return;
+	}
+	switch (point->event) {
+	case WAITPROF_CALL:
+		waitprof_on_alloc(t, ip, regs, 0);
+		break;
+	case WAITPROF_ALLOC:
+		waitprof_on_alloc(t, ip, regs, 1);
+		break;
+	case WAITPROF_BIO_PUT:
+		/* On recent kernels the bio goes to a cache of the CPU's, so
+		 * that bio_free() is not called.
+		 */
+		if (!object || !waitprof_bio_last_put((struct bio *)object))
+			break;
+		fallthrough;
+	case WAITPROF_FREE:
+		waitprof_on_free(t, object);
+		break;
+	}
+}
+
+static int waitprof_tracker_kprobe(struct kprobe *p, struct pt_regs *regs)
+{
+	struct waitprof_point *point =
+		container_of(p, struct waitprof_point, probe.kp);
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	waitprof_tracker_hit(point, (unsigned long)p->addr, regs);
+	raw_local_irq_restore(flags);
 	return 0;
 }
 
-NOKPROBE_SYMBOL(waitprof_on_alloc);
+NOKPROBE_SYMBOL(waitprof_tracker_kprobe);
+
+static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called);
+
+static struct waitprof_calls waitprof_tracker_calls =
+	WAITPROF_CALLS_INIT(waitprof_tracker_called);
+
+static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called)
+{
+	struct waitprof_point *point;
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	point = waitprof_calls_find(&waitprof_tracker_calls, ip);
+	if (likely(point))
+		waitprof_tracker_hit(point, ip, WAITPROF_FTRACE_REGS);
+	raw_local_irq_restore(flags);
+}
+
+NOKPROBE_SYMBOL(waitprof_tracker_called);
 
 /* live=map: the path is found at the entry, the object at the return. */
 static int waitprof_on_entry(struct kretprobe_instance *ri,
@@ -99,8 +173,12 @@ static int waitprof_on_entry(struct kretprobe_instance *ri,
 	struct kretprobe *rp = waitprof_kretprobe(ri);
 	struct waitprof_tracker *t =
 		container_of(rp, struct waitprof_tracker, alloc.probe);
+	unsigned long flags;
 
-	*(u32 *)ri->data = waitprof_path(t->serial, &rp->kp, regs);
+	raw_local_irq_save(flags);
+	*(u32 *)ri->data = waitprof_path(t->serial, (unsigned long)rp->kp.addr,
+					 regs);
+	raw_local_irq_restore(flags);
 	return 0;
 }
 
@@ -111,54 +189,20 @@ static int waitprof_on_return(struct kretprobe_instance *ri,
 {
 	struct kretprobe *rp = waitprof_kretprobe(ri);
 	struct waitprof_tracker *t;
+	unsigned long flags;
 
 	if (!rp)		/* unregistered meanwhile */
 		return 0;
 	t = container_of(rp, struct waitprof_tracker, alloc.probe);
+	raw_local_irq_save(flags);
 	if (READ_ONCE(t->armed))
 		waitprof_object_return(t->index, *(u32 *)ri->data,
 				       regs_return_value(regs));
+	raw_local_irq_restore(flags);
 	return 0;
 }
 
 NOKPROBE_SYMBOL(waitprof_on_return);
-
-static int waitprof_on_give_back(struct kprobe *p, struct pt_regs *regs)
-{
-	struct waitprof_tracker *t =
-		container_of(p, struct waitprof_tracker, give_back.probe.kp);
-	struct waitprof_object_cells *c =
-		this_cpu_read(waitprof_object_active);
-	struct waitprof_object_cell *cell = &c->tracker[t->index];
-	unsigned long object = waitprof_first_argument(regs);
-
-	if (unlikely(!READ_ONCE(t->armed) || !object))
-		return 0;
-	if (t->mapped) {
-		waitprof_object_free_mapped(t->index, object);
-		return 0;
-	}
-	OPTIMIZER_HIDE_VAR(cell);	/* as above */
-	cell->counts.frees++;
-	waitprof_object_net(c, cell, -1);
-	return 0;
-}
-
-NOKPROBE_SYMBOL(waitprof_on_give_back);
-
-/* A bio is given back by the last bio_put() and goes, on recent kernels, to a
- * cache of the CPU's, so that bio_free() is not called.
- */
-static int waitprof_on_bio_put(struct kprobe *p, struct pt_regs *regs)
-{
-	struct bio *bio = (struct bio *)waitprof_first_argument(regs);
-
-	if (bio && waitprof_bio_last_put(bio))
-		waitprof_on_give_back(p, regs);
-	return 0;
-}
-
-NOKPROBE_SYMBOL(waitprof_on_bio_put);
 
 static void waitprof_tracker_set(struct waitprof_tracker *t, const char *name,
 				 const char *alloc, const char *give_back)
@@ -176,12 +220,16 @@ static void waitprof_tracker_set(struct waitprof_tracker *t, const char *name,
 	if (give_back) {
 		strscpy(t->symbol[1], give_back, sizeof(t->symbol[1]));
 		t->give_back.symbol = t->symbol[1];
-		t->give_back.handler = waitprof_on_give_back;
+		t->give_back.owner = t;
+		t->give_back.calls = &waitprof_tracker_calls;
+		t->give_back.handler = waitprof_tracker_kprobe;
+		t->give_back.event = WAITPROF_FREE;
 	}
-	if (!give_back) {
-		t->alloc.handler = waitprof_on_call;
-	} else if (!t->mapped) {
-		t->alloc.handler = waitprof_on_alloc;
+	t->alloc.owner = t;
+	t->alloc.event = give_back ? WAITPROF_ALLOC : WAITPROF_CALL;
+	if (!t->mapped) {
+		t->alloc.calls = &waitprof_tracker_calls;
+		t->alloc.handler = waitprof_tracker_kprobe;
 	} else {
 		t->alloc.entry = waitprof_on_entry;
 		t->alloc.ret = waitprof_on_return;
@@ -241,8 +289,6 @@ static int waitprof_tracker_event(struct notifier_block *nb,
 {
 	struct waitprof_tracker *t;
 
-	if (event == MODULE_STATE_GOING || event == MODULE_STATE_LIVE)
-		waitprof_path_forget();
 	mutex_lock(&waitprof_tracker_lock);
 	for (t = waitprof_trackers; t < waitprof_trackers + WAITPROF_TRACKERS;
 	     t++) {
@@ -284,8 +330,7 @@ void waitprof_tracker_start(void)
 /**
  * waitprof_tracker_stop() - detach from all
  *
- * When it returns, no handler runs. Objects are no longer followed: what is
- * taken back from now on is not seen.
+ * When it returns, no handler runs. What is taken back from now on is not seen.
  *
  * Context: process, may sleep.
  */
@@ -297,7 +342,7 @@ void waitprof_tracker_stop(void)
 	waitprof_trackers_on = false;
 	for (i = 0; i < WAITPROF_TRACKERS; i++) {
 		waitprof_tracker_detach(&waitprof_trackers[i]);
-		waitprof_live_forget(i);
+		waitprof_object_stop(i);
 	}
 	mutex_unlock(&waitprof_tracker_lock);
 }
@@ -423,7 +468,7 @@ int waitprof_tracker_init(unsigned int maxactive)
 			     "free_buffer_head");
 	t++->unit = sizeof(struct buffer_head);
 	waitprof_tracker_set(t, "bio", "bio_alloc_bioset", "bio_put");
-	t->give_back.handler = waitprof_on_bio_put;
+	t->give_back.event = WAITPROF_BIO_PUT;
 	t++->unit = sizeof(struct bio);
 	/* No kernel since 2.6 has it, but a module may. */
 	waitprof_tracker_set(t++, "kiobuf", "alloc_kiovec", "free_kiovec");

@@ -37,7 +37,7 @@
  * @note: of which functions, or what is missing
  * @counts: in the window
  * @peak: the most that allocations less frees came to in it
- * @missed: hits that its kprobes could not take, since load
+ * @missed: hits that its probes could not take, since load
  */
 struct waitprof_tracker_sum {
 	bool used;

@@ -10,8 +10,10 @@
 #ifndef _WAITPROF_COMPAT_UNWIND_H
 #define _WAITPROF_COMPAT_UNWIND_H
 
-#include <linux/kprobes.h>
 #include <linux/ptrace.h>
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+#include <linux/rethook.h>
+#endif
 #include <linux/sched.h>
 #include <asm/unwind.h>
 #include "compat/version.h"
@@ -101,10 +103,10 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
 }
 
 /**
- * waitprof_unwind_regs() - start at a function that a kprobe stands on
+ * waitprof_unwind_regs() - start at the entry of a function
  * @u: the unwinding
- * @p: the kprobe
- * @regs: the registers at its entry
+ * @ip: where the entry is
+ * @regs: the registers there
  *
  * The first frame is that of the function's caller. @regs->ip cannot be used:
  * what it says depends on how the probe was reached (int3, ftrace, jump).
@@ -112,11 +114,11 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
  * Return: whether there is a first frame.
  */
 static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
-					struct kprobe *p, struct pt_regs *regs)
+					unsigned long ip, struct pt_regs *regs)
 {
 	unsigned long saved = instruction_pointer(regs);
 
-	instruction_pointer_set(regs, (unsigned long)p->addr);
+	instruction_pointer_set(regs, ip);
 	__unwind_start(&u->st, current, regs, NULL);
 	instruction_pointer_set(regs, saved);
 	return !unwind_done(&u->st);
@@ -134,6 +136,33 @@ static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
 {
 	unwind_start(&u->st, t, NULL, NULL);
 	return !unwind_done(&u->st);
+}
+
+/**
+ * waitprof_hidden_ra() - the return address that a return probe has replaced
+ * @slot: its place, on the running task's stack
+ *
+ * The kernel's own look-up is not exported. Return probes are kept so where
+ * they are rethooks (5.18, 54ecbe6f1ed5; on x86 73f9b911faa7).
+ *
+ * Return: the address; 0 if it cannot be told.
+ */
+static inline unsigned long waitprof_hidden_ra(unsigned long *slot)
+{
+	unsigned long ra = 0;
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+	struct llist_node *n = READ_ONCE(current->rethooks.first);
+
+	/* Of several on one function, the first that came has the real one. */
+	for (; n; n = READ_ONCE(n->next)) {
+		struct rethook_node *r =
+			container_of(n, struct rethook_node, llist);
+
+		if (r->frame == (unsigned long)slot)
+			ra = r->ret_addr;
+	}
+#endif
+	return ra;
 }
 
 #endif /* _WAITPROF_COMPAT_UNWIND_H */
