@@ -451,7 +451,7 @@ static void test_track(void)
 	is(command("track off site_04", NULL), 0, "track while off");
 	is(command("track off site_04", NULL), -EEXIST, "is done");
 	is(command("track bad nowhere", NULL), -ENOENT, "or not");
-	ok(!shim_kprobes, "no kprobe while off");
+	ok(shim_unprobed(), "no kprobe while off");
 	is(command("untrack bio", NULL), 0, "untrack while off");
 	is(command("on", NULL), 0, "on");
 	is(shim_probed(world_addr(SITES + 4)), 1, "what was tracked while off");
@@ -479,7 +479,7 @@ static void test_track(void)
 	ok(!waitprof_control.lock.locked && !waitprof_tracker_lock.locked,
 	   "unlocked");
 	unload();
-	ok(!shim_kprobes, "no kprobe is left at the end");
+	ok(shim_unprobed(), "no kprobe is left at the end");
 }
 
 int main(void)

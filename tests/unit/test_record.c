@@ -285,7 +285,7 @@ static void handed(void)
 	sleep_on(&b, 0, 10, TASK_INTERRUPTIBLE);
 	wake_on(&b, 0, 20);
 	waitprof_record_late(true);
-	machine_kprobe(&a, 0, TASK_INTERRUPTIBLE);
+	machine_schedule(&a, 0, TASK_INTERRUPTIBLE);
 	a.schedule[12] = world_ra(SITES);
 	a.stack.frame[3].ra = world_ra(SITES);
 }
@@ -308,7 +308,7 @@ static void test_handoff(void)
 	is(row_in_flight(&a), handed_row, "all agrees: the kprobe's site");
 	is(COUNTER(late), 0, "which is not late");
 	ok(!handoff(0)->task, "it is used once");
-	is(waitprof_record_kprobe_hits(), 1, "hits are counted");
+	is(waitprof_record_hits(), 1, "hits are counted");
 	machine_unload();
 
 	handed();
@@ -379,12 +379,12 @@ static void test_handoff(void)
 
 	/* schedule() without a sleep. */
 	handed();
-	hits = waitprof_record_kprobe_hits();
-	machine_kprobe(&a, 0, TASK_RUNNING);
+	hits = waitprof_record_hits();
+	machine_schedule(&a, 0, TASK_RUNNING);
 	ok(!handoff(0)->task, "a hit without a state clears it");
-	is(waitprof_record_kprobe_hits(), hits + 1, "and is a hit");
-	machine_kprobe(&b, 3, TASK_INTERRUPTIBLE);
-	is(waitprof_record_kprobe_hits(), hits + 2, "as is one elsewhere");
+	is(waitprof_record_hits(), hits + 1, "and is a hit");
+	machine_schedule(&b, 3, TASK_INTERRUPTIBLE);
+	is(waitprof_record_hits(), hits + 2, "as is one elsewhere");
 	waitprof_record_late(false);
 	waitprof_record_forget();
 	ok(!handoff(3)->task, "none is left when the kprobe goes");
@@ -401,7 +401,7 @@ static void test_handoff(void)
 	/* The first sleep, before the switch probe knows its frames. */
 	load();
 	waitprof_record_late(true);
-	machine_kprobe(&a, 0, TASK_INTERRUPTIBLE);
+	machine_schedule(&a, 0, TASK_INTERRUPTIBLE);
 	sleep_on(&a, 0, 1000, TASK_INTERRUPTIBLE);
 	is(row_in_flight(&a), row_of(PIPE_READ, WAITPROF_S, 0),
 	   "the first sleep has its site too");

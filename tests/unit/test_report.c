@@ -211,13 +211,13 @@ static void test_head(void)
 	open_file(&f, FMODE_READ);
 	text = print(&f);
 	is_str(line(text, "# waitprof"),
-	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe live=count resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
+	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe entry=kprobe live=count resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
 	       "the first line");
 	is_str(line(text, "# memory"),
 	       "# memory total_kb=4000 free_kb=2000 available_kb=2400 low_free_kb=1600 buffers_kb=80 cached_kb=1000 slab_kb=360 slab_reclaimable_kb=160",
 	       "memory");
 	is_str(line(text, "# lost"),
-	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=0",
+	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=0 object_cut=0",
 	       "losses");
 	ok(strstr(line(text, "# tables"), " rows=32 ") &&
 	   strstr(line(text, "# tables"), " slots=64 "), "tables");

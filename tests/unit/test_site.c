@@ -32,17 +32,15 @@ static void unload(void)
 /* As from the switch probe. */
 static unsigned long site_at(unsigned long *slot)
 {
-	return waitprof_site_addr(waitprof_site(slot, NULL, NULL));
+	return waitprof_site_addr(waitprof_site(slot, NULL, 0));
 }
-
-static struct kprobe on_schedule;
 
 /* As from a kprobe on schedule(). */
 static unsigned long site_regs(unsigned long *slot)
 {
 	struct pt_regs regs = { .ip = 0x1234, .di = 1, .sp = (unsigned long)slot };
 
-	return waitprof_site_addr(waitprof_site(slot, &regs, &on_schedule));
+	return waitprof_site_addr(waitprof_site(slot, &regs, world_addr(SCHEDULE)));
 }
 
 static u64 misses(void)
@@ -120,7 +118,7 @@ static void test_walk(void)
 	{
 		struct pt_regs regs = { .ip = 77, .sp = (unsigned long)slot };
 
-		waitprof_site(slot, &regs, &on_schedule);
+		waitprof_site(slot, &regs, world_addr(SCHEDULE));
 		is(shim_unwind_ip, world_addr(SCHEDULE),
 		   "the unwinder begins at the function itself");
 		is(regs.ip, 77, "and the registers are as they were");
@@ -148,7 +146,7 @@ static void test_last_instruction(void)
 	stack.frame[1] = (struct shim_frame) { 0x2100, &stack.word[14] };
 	task.frame = stack.frame;
 	task.nframes = 2;
-	site = waitprof_site(&stack.word[10], NULL, NULL);
+	site = waitprof_site(&stack.word[10], NULL, 0);
 	waitprof_site_name(site, name, sizeof(name));
 	is_str(name, "noreturn_site+0x100/0x100",
 	       "a return address behind its function is that function's");
@@ -531,10 +529,10 @@ static void test_module(void)
 	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_INIT, 4 }));
-	init = waitprof_site(slot, NULL, NULL);
+	init = waitprof_site(slot, NULL, 0);
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_WAIT, 4 }));
-	core = waitprof_site(slot, NULL, NULL);
+	core = waitprof_site(slot, NULL, 0);
 	notify(MODULE_STATE_COMING);
 	ok(waitprof_memo_what(world_ra(MOD_WAIT)) &&
 	   waitprof_memo_what(world_ra(MOD_INIT)), "a module comes: no change");
@@ -542,7 +540,7 @@ static void test_module(void)
 	ok(!waitprof_memo_what(world_ra(MOD_INIT)), "live: its init part goes");
 	ok(waitprof_memo_what(world_ra(MOD_WAIT)) &&
 	   waitprof_memo_what(world_ra(SCHEDULE)), "and nothing else");
-	is(waitprof_site(slot, NULL, NULL), core, "its sites stay");
+	is(waitprof_site(slot, NULL, 0), core, "its sites stay");
 
 	for (i = 0; i < WAITPROF_MEMO_WAYS - 1; i++)
 		learn_site(beside_module(i), 9);
@@ -573,12 +571,12 @@ static void test_module(void)
 	shim_on_rcu = NULL;
 	is(rcu_calls, 0, "a module where nobody slept waits for nobody");
 
-	ok(waitprof_site(slot, NULL, NULL) != core, "the address is a new site");
+	ok(waitprof_site(slot, NULL, 0) != core, "the address is a new site");
 	is(site_at(slot), world_ra(MOD_WAIT), "and known again");
 	is(waitprof_site_addr(core), world_ra(MOD_WAIT), "the old row stays");
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { MOD_INIT, 4 }));
-	ok(waitprof_site(slot, NULL, NULL) != init, "as does that of the init part");
+	ok(waitprof_site(slot, NULL, 0) != init, "as does that of the init part");
 	unload();
 }
 
@@ -681,12 +679,12 @@ static void test_failures(void)
 	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ SCHEDULE, 3 }, { SCHEDULE_TIMEOUT, 3 }));
-	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
 	   "a stack without a site");
 	is(waitprof_site_stats().failed, 1, "is counted");
 	task.nframes = 0;
 	is(waitprof_site(slot, &(struct pt_regs){ .sp = (unsigned long)slot },
-			 &on_schedule), WAITPROF_SITE_UNKNOWN, "and one without a frame");
+			 world_addr(SCHEDULE)), WAITPROF_SITE_UNKNOWN, "and one without a frame");
 	is(waitprof_site_stats().failed, 2, "too");
 
 	for (i = 0; i < WAITPROF_DEPTH; i++)
@@ -699,7 +697,7 @@ static void test_failures(void)
 	slot = world_stack(&stack, &task, 100, calls, WAITPROF_DEPTH + 1);
 	waitprof_memo_busy = 1;
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
-	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
 	   "one deeper is given up");
 	waitprof_memo_busy = 0;
 
@@ -711,7 +709,7 @@ static void test_failures(void)
 	is(site_at(slot + 9), world_ra(PIPE_READ), "it may begin too early");
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
 	shim_unwind_early = -1;
-	is(waitprof_site(slot, NULL, NULL), WAITPROF_SITE_UNKNOWN,
+	is(waitprof_site(slot, NULL, 0), WAITPROF_SITE_UNKNOWN,
 	   "where it begins too late, nothing is made up");
 	shim_unwind_early = 0;
 
@@ -774,7 +772,6 @@ int main(void)
 {
 	world_init();
 	world_stack_alloc(&stack);
-	on_schedule.addr = (void *)world_addr(SCHEDULE);
 	test_walk();
 	test_last_instruction();
 	test_random();

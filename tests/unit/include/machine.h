@@ -104,16 +104,25 @@ static void machine_switch(int cpu, u64 now, struct sleeper *prev,
 	shim_current = &next->t;
 }
 
-/* The kprobe on schedule(). */
-static void machine_kprobe(struct sleeper *s, int cpu, unsigned int state)
+/* Who probes the entry of schedule(). */
+static bool machine_ftrace;
+
+static void machine_schedule(struct sleeper *s, int cpu, unsigned int state)
 {
-	struct kprobe p = { .addr = (void *)world_addr(SCHEDULE) };
+	struct kprobe p = {
+		.addr = (void *)world_addr(SCHEDULE),
+		.pre_handler = waitprof_record_kprobe,
+	};
 	struct pt_regs regs = { .sp = (unsigned long)s->schedule };
 
 	shim_cpu = cpu;
 	shim_current = &s->t;
 	s->t.__state = state;
-	waitprof_record_schedule(&p, &regs);
+	if (machine_ftrace)
+		shim_ftrace_call(waitprof_record_called, NULL,
+				 world_addr(SCHEDULE), &regs);
+	else
+		shim_kprobe_hit(&p, &regs);
 }
 
 static void sleep_on(struct sleeper *s, int cpu, u64 now, unsigned int state)

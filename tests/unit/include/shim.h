@@ -10,6 +10,7 @@
 #include "shim_base.h"
 #include "shim_print.h"
 #include "shim_kernel.h"
+#include "shim_ftrace.h"
 #include "shim_probe.h"
 #include "shim_proc.h"
 

@@ -22,6 +22,12 @@
 #endif
 
 #define CONFIG_KPROBES		1
+#ifndef SHIM_KPROBES_ALONE
+#define CONFIG_KPROBES_ON_FTRACE 1
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 18, 0)
+#define CONFIG_KRETPROBE_ON_RETHOOK 1
+#endif
 #define CONFIG_TRACEPOINTS	1
 #define CONFIG_SCHED_INFO	1
 #define CONFIG_SWAP		1
@@ -49,6 +55,8 @@ typedef long long s64;
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define noinline		__attribute__((noinline))
+#define notrace
+#define fallthrough		__attribute__((__fallthrough__))
 #define __maybe_unused		__attribute__((unused))
 #define __aligned(n)		__attribute__((aligned(n)))
 #define ____cacheline_aligned	__aligned(64)
@@ -194,6 +202,25 @@ static inline void atomic_inc(atomic_t *a)
 static inline void atomic_dec(atomic_t *a)
 {
 	__atomic_fetch_sub(&a->counter, 1, __ATOMIC_RELAXED);
+}
+
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+static inline long atomic_long_read(const atomic_long_t *a)
+{
+	return READ_ONCE(a->counter);
+}
+
+static inline void atomic_long_add(long n, atomic_long_t *a)
+{
+	__atomic_fetch_add(&a->counter, n, __ATOMIC_RELAXED);
+}
+
+static inline void atomic_long_inc(atomic_long_t *a)
+{
+	atomic_long_add(1, a);
 }
 
 typedef struct {

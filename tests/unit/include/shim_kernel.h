@@ -19,6 +19,24 @@ static int shim_cpus __maybe_unused = SHIM_CPUS;
 /* The CPU that this thread runs on. */
 static __thread int shim_cpu __maybe_unused;
 
+/* How often each was switched off, and not on again. */
+static __thread int shim_irqs_off __maybe_unused;
+static __thread int shim_preempt_off __maybe_unused;
+/* Handlers at work that were called as their functions were, preemptible. */
+static __thread int shim_handling __maybe_unused;
+/* An interrupt that cannot be masked has come in. */
+static __thread bool shim_nmi __maybe_unused;
+
+#define in_nmi()		shim_nmi
+
+/* A handler has to stay where it is. */
+static inline int smp_processor_id(void)
+{
+	if (shim_handling && !shim_irqs_off && !shim_preempt_off)
+		abort();
+	return shim_cpu;
+}
+
 #define DECLARE_PER_CPU(type, name)	extern __typeof__(type) name
 #define DEFINE_PER_CPU(type, name) \
 	__attribute__((section("percpu"), used)) __typeof__(type) name
@@ -26,7 +44,7 @@ static __thread int shim_cpu __maybe_unused;
 	(shim_percpu[cpu] + ((unsigned long)(p) -			\
 			     (unsigned long)__start_percpu)))
 #define per_cpu(var, cpu)	(*per_cpu_ptr(&(var), cpu))
-#define this_cpu_ptr(p)		per_cpu_ptr(p, shim_cpu)
+#define this_cpu_ptr(p)		per_cpu_ptr(p, smp_processor_id())
 #define this_cpu_read(var)	(*this_cpu_ptr(&(var)))
 #define this_cpu_write(var, v)	(*this_cpu_ptr(&(var)) = (v))
 #define this_cpu_inc(var)	((*this_cpu_ptr(&(var)))++)
@@ -43,11 +61,12 @@ static inline void shim_percpu_reset(void)
 #define num_possible_cpus()	((unsigned int)shim_cpus)
 #define num_online_cpus()	((unsigned int)shim_cpus)
 #define cpu_to_node(cpu)	((void)(cpu), 0)
-#define smp_processor_id()	shim_cpu
 #define get_cpu()		shim_cpu
 #define put_cpu()		do { } while (0)
-#define preempt_disable()	do { } while (0)
-#define preempt_enable()	do { } while (0)
+#define preempt_disable()	((void)shim_preempt_off++)
+#define preempt_enable()	((void)shim_preempt_off--)
+#define preempt_disable_notrace() preempt_disable()
+#define preempt_enable_notrace() preempt_enable()
 
 /* Clocks, ns. Each CPU's may be off, each thread has its own time. */
 static __thread u64 shim_clock __maybe_unused;
@@ -76,12 +95,10 @@ static unsigned long shim_cpu_features __maybe_unused;
 static void (*shim_on_rcu)(void) __maybe_unused;
 static void (*shim_on_resched)(void) __maybe_unused;
 
-static int shim_irqs_off __maybe_unused;
-
-/* None of these may be called with interrupts off. */
+/* None of these may be called with interrupts or preemption off. */
 static inline void synchronize_rcu(void)
 {
-	if (shim_irqs_off)
+	if (shim_irqs_off || shim_preempt_off)
 		abort();
 	if (shim_on_rcu)
 		shim_on_rcu();
@@ -93,14 +110,10 @@ static inline void cond_resched(void)
 		shim_on_resched();
 }
 
-#define local_irq_save(flags) do {					\
-	(flags) = 0;							\
-	shim_irqs_off++;						\
-} while (0)
-#define local_irq_restore(flags) do {					\
-	(void)(flags);							\
-	shim_irqs_off--;						\
-} while (0)
+#define local_irq_save(flags)	((void)((flags) = shim_irqs_off++))
+#define local_irq_restore(flags) ((void)(shim_irqs_off = (flags)))
+#define raw_local_irq_save(flags) local_irq_save(flags)
+#define raw_local_irq_restore(flags) local_irq_restore(flags)
 
 #define rcu_read_lock()		do { } while (0)
 #define rcu_read_unlock()	do { } while (0)
@@ -116,6 +129,16 @@ struct shim_key {
 #define static_branch_enable(key)	((void)((key)->on = true))
 #define static_branch_disable(key)	((void)((key)->on = false))
 #define static_key_enabled(key)		((key)->on)
+
+/* Which of the registrations that can fail will, from now on: the first (1), the
+ * second (2) and so on, and those after it not; 0: none.
+ */
+static unsigned int shim_fail_at __maybe_unused;
+
+static inline bool shim_fails(void)
+{
+	return shim_fail_at && !--shim_fail_at;
+}
 
 /* Locks: there is one thread, so that a lock taken twice is a deadlock. */
 struct mutex {
@@ -196,6 +219,21 @@ struct shim_frame {
 	unsigned long *bp;	/* of a function that uses the frame pointer (orc) */
 };
 
+/* What return probes have hidden on a task's stack, the latest first. */
+struct llist_node {
+	struct llist_node *next;
+};
+
+struct llist_head {
+	struct llist_node *first;
+};
+
+struct rethook_node {
+	struct llist_node llist;
+	unsigned long ret_addr;
+	unsigned long frame;
+};
+
 /* With what the unwinder will say of its stack: @frame, @nframes. */
 struct task_struct {
 	union {
@@ -216,6 +254,9 @@ struct task_struct {
 		unsigned long long last_queued;
 	} sched_info;
 	raw_spinlock_t pi_lock;
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+	struct llist_head rethooks;
+#endif
 	struct task_struct *shim_next;
 	const struct shim_frame *frame;
 	int nframes;
@@ -262,6 +303,8 @@ static int shim_unwind_early __maybe_unused;
 /* The address of the function that the last unwinding from registers began in. */
 static __thread unsigned long shim_unwind_ip __maybe_unused;
 static __thread unsigned long shim_unwinds __maybe_unused;
+/* Something that the unwinder calls. */
+static void (*shim_on_unwind)(void) __maybe_unused;
 static struct pt_regs shim_entry_regs __maybe_unused;
 
 static inline bool unwind_done(struct unwind_state *st)
@@ -298,6 +341,8 @@ static inline void __unwind_start(struct unwind_state *st,
 	memset(st, 0, sizeof(*st));
 	st->task = t;
 	shim_unwinds++;
+	if (shim_on_unwind)
+		shim_on_unwind();
 	if (regs) {
 		shim_unwind_ip = regs->ip;
 		first = (unsigned long *)regs->sp;

@@ -6,6 +6,7 @@
 #include "shim_base.h"
 #include "shim_print.h"
 #include "shim_kernel.h"
+#include "shim_ftrace.h"
 
 struct kprobe;
 typedef int (*kprobe_pre_handler_t)(struct kprobe *p, struct pt_regs *regs);
@@ -15,8 +16,13 @@ struct kprobe {
 	const char *symbol_name;
 	kprobe_pre_handler_t pre_handler;
 	unsigned long nmissed;
+	unsigned int flags;
 	struct kprobe *shim_next;
 };
+
+#define KPROBE_FLAG_DISABLED	2
+#define KPROBE_FLAG_FTRACE	8
+#define kprobe_ftrace(p)	((p)->flags & KPROBE_FLAG_FTRACE)
 
 static struct kprobe *shim_kprobes __maybe_unused;	/* all */
 static unsigned long shim_registrations __maybe_unused;
@@ -29,6 +35,9 @@ static struct {
 	const char *symbol;
 	int err;
 } shim_refused[4] __maybe_unused;
+
+/* At the entry of this function ftrace does not call. */
+static const char *shim_notrace __maybe_unused;
 
 /* Something that happens while a kprobe is being put in place or taken away;
  * before that has an effect.
@@ -81,6 +90,13 @@ static inline int register_kprobe(struct kprobe *p)
 	s = shim_lookup(p->symbol_name);
 	if (!s)
 		return -ENOENT;
+	if (shim_fails())
+		return -ENOMEM;
+	p->flags &= KPROBE_FLAG_DISABLED;
+#ifdef CONFIG_KPROBES_ON_FTRACE
+	if (!shim_notrace || strcmp(shim_notrace, s->name))
+		p->flags |= KPROBE_FLAG_FTRACE;
+#endif
 	p->addr = (void *)s->start;
 	p->nmissed = 0;
 	p->shim_next = shim_kprobes;
@@ -88,12 +104,24 @@ static inline int register_kprobe(struct kprobe *p)
 	return 0;
 }
 
+static inline int enable_kprobe(struct kprobe *p)
+{
+	if (!p->addr || shim_irqs_off)
+		abort();
+	if (shim_fails())
+		return -ENOMEM;
+	p->flags &= ~KPROBE_FLAG_DISABLED;
+	return 0;
+}
+
+/* It waits for all that runs with preemption off. */
 static inline void unregister_kprobe(struct kprobe *p)
 {
 	struct kprobe **q = &shim_kprobes;
 
 	if (shim_on_unregister)
 		shim_on_unregister(p);
+	synchronize_rcu();
 	for (; *q != p; q = &(*q)->shim_next)
 		if (!*q)
 			abort();
@@ -185,22 +213,51 @@ static inline void shim_return(unsigned long value)
 	}
 }
 
+/* One at a time is at work on a CPU; those that it calls are missed. */
+static __thread bool shim_kprobe_running __maybe_unused;
+
+static inline void shim_kprobe_hit(struct kprobe *p, struct pt_regs *regs)
+{
+	struct pt_regs before = *regs;
+	int irqs = shim_irqs_off;
+
+	if (shim_kprobe_running) {
+		p->nmissed++;
+		return;
+	}
+	shim_kprobe_running = true;
+	shim_preempt_off++;
+	p->pre_handler(p, regs);
+	shim_preempt_off--;
+	shim_kprobe_running = false;
+	if (memcmp(&before, regs, sizeof(before)) || irqs != shim_irqs_off)
+		abort();
+}
+
 /* A call of the function at @addr. Return: how many handlers there were. */
 static inline unsigned int shim_hit(unsigned long addr, struct pt_regs *regs)
 {
+	unsigned int n = shim_ftrace_hit(addr, regs);
 	struct kprobe *p, *next;
-	unsigned int n = 0;
 
 	for (p = shim_kprobes; p; p = next) {
 		next = p->shim_next;
-		if ((unsigned long)p->addr != addr)
+		if ((unsigned long)p->addr != addr ||
+		    p->flags & KPROBE_FLAG_DISABLED)
 			continue;
-		p->pre_handler(p, regs);
+		shim_kprobe_hit(p, regs);
 		n++;
 	}
 	return n;
 }
 
+/* Is nothing left in place? */
+static inline bool shim_unprobed(void)
+{
+	return !shim_kprobes && !shim_ftrace && !shim_filters;
+}
+
+/* How many probes there are on a function, whoever calls their handlers. */
 static inline unsigned int shim_probed(unsigned long addr)
 {
 	struct kprobe *p;
