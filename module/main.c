@@ -10,6 +10,7 @@
  *	slot.c		the waits in progress
  *	site.c		which frame of its stack is the call site
  *	tracker.c	probes on functions that hand out and take back objects
+ *	anchor.c	whether those probes are reached
  *	object.c	how many
  *	live.c		each of them
  *	path.c		call paths

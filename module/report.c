@@ -152,7 +152,8 @@ static void waitprof_show_objects(struct seq_file *m,
 		waitprof_show_count(m, mapped, o->counts.older_frees);
 		waitprof_show_count(m, o->counted, o->missed);
 		waitprof_show_count(m, o->counted && o->unit, o->unit);
-		seq_printf(m, "%s\n", o->note);
+		seq_printf(m, "%s%s\n", o->note,
+			   o->reached ? "" : "; not reached: ftrace or kprobes are switched off");
 	}
 }
 

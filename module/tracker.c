@@ -65,6 +65,24 @@ enum waitprof_event {
 	WAITPROF_BIO_PUT,		/* the same, if it is the last put */
 };
 
+/* A function of our own among those that are probed: as long as its calls come
+ * through, so do the others'. The kernel lets ftrace, and all kprobes, be
+ * switched off without a word to those who use them.
+ */
+static struct waitprof_point waitprof_anchor_point;
+static unsigned long waitprof_anchor_hits;
+
+/* Are the probes reached? */
+static bool waitprof_tracker_reached(void)
+{
+	unsigned long before = READ_ONCE(waitprof_anchor_hits);
+
+	if (!waitprof_anchor_point.attached)
+		return true;
+	waitprof_tracker_anchor();
+	return READ_ONCE(waitprof_anchor_hits) != before;
+}
+
 /* live=count: that one is handed out, whatever comes of it. */
 static __always_inline void waitprof_on_alloc(struct waitprof_tracker *t,
 					      unsigned long ip,
@@ -107,6 +125,10 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 	struct waitprof_tracker *t = point->owner;
 	unsigned long object = waitprof_first_argument(regs);
 
+	if (unlikely(!t)) {
+		WRITE_ONCE(waitprof_anchor_hits, waitprof_anchor_hits + 1);
+		return;
+	}
 	if (unlikely(!READ_ONCE(t->armed)))
 		return;
 	if (unlikely(in_nmi())) {
@@ -151,6 +173,12 @@ static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called);
 
 static struct waitprof_calls waitprof_tracker_calls =
 	WAITPROF_CALLS_INIT(waitprof_tracker_called);
+
+static struct waitprof_point waitprof_anchor_point = {
+	.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
+	.calls = &waitprof_tracker_calls,
+	.handler = waitprof_tracker_kprobe,
+};
 
 static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called)
 {
@@ -321,6 +349,7 @@ void waitprof_tracker_start(void)
 
 	mutex_lock(&waitprof_tracker_lock);
 	waitprof_trackers_on = true;
+	waitprof_point_attach(&waitprof_anchor_point);
 	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		if (waitprof_trackers[i].used)
 			waitprof_tracker_attach(&waitprof_trackers[i]);
@@ -344,6 +373,7 @@ void waitprof_tracker_stop(void)
 		waitprof_tracker_detach(&waitprof_trackers[i]);
 		waitprof_object_stop(i);
 	}
+	waitprof_point_detach(&waitprof_anchor_point);
 	mutex_unlock(&waitprof_tracker_lock);
 }
 
@@ -446,6 +476,7 @@ void waitprof_tracker_sum(u32 tracker, bool spare,
 	sum->unit = t->unit;
 	strscpy(sum->name, t->name, sizeof(sum->name));
 	strscpy(sum->note, t->note, sizeof(sum->note));
+	sum->reached = !t->armed || waitprof_tracker_reached();
 	sum->missed = waitprof_point_missed(&t->alloc) +
 		      waitprof_point_missed(&t->give_back);
 	sum->peak = waitprof_object_sum(tracker, spare, &sum->counts);

@@ -31,6 +31,7 @@
  * @used: there is one in this place
  * @paired: it has a function that takes back
  * @counted: its function was there at some time, so the numbers mean something
+ * @reached: its probes are reached now, or it has none
  * @serial: its number in paths
  * @unit: bytes of an object, 0 if unknown
  * @name: of the object
@@ -43,6 +44,7 @@ struct waitprof_tracker_sum {
 	bool used;
 	bool paired;
 	bool counted;
+	bool reached;
 	u32 serial;
 	u32 unit;
 	char name[WAITPROF_TRACKER_NAME];
@@ -61,6 +63,7 @@ int waitprof_tracker_add(const char *name, const char *alloc,
 			 const char *give_back);
 int waitprof_tracker_remove(const char *name);
 
+void waitprof_tracker_anchor(void);
 void waitprof_tracker_sum(u32 tracker, bool spare,
 			  struct waitprof_tracker_sum *sum);
 

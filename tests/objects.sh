@@ -40,6 +40,7 @@ objects_hold() {
 	function bad(why) { print "line " NR ": " why ": " $0 }
 	function count(s) { return s ~ /^(0|-?[1-9][0-9]*|n\/a)$/ }
 	/^# waitprof / { map = / live=map / }
+	/^# lost / { split($0, w, /object_overflow=/); split($0, v, /object_cut=/); lost = w[2] + v[2] }
 	/^# objects\t/ {
 		if ($0 != "# objects\tallocs\tfrees\tlive\tpeak\tfailed\tolder_frees\tmissed\tunit_bytes\tnote") bad("heading")
 		section = 1
@@ -56,7 +57,8 @@ objects_hold() {
 		if ($10 == "") bad("no note")
 		if ($2 == "n/a") { if ($3 $4 $5 $6 $7 $8 $9 != "n/an/an/an/an/an/an/a") bad("not all n/a") }
 		else if ($8 == "n/a") bad("missed")
-		if (($4 == "n/a") != ($3 == "n/a") || ($4 != "n/a" && $4 != $2 - $3)) bad("live is not allocs - frees")
+		if (($4 == "n/a") != ($3 == "n/a") || ($4 != "n/a" && $4 > $2 - $3)) bad("live is more than allocs - frees")
+		if ($4 != "n/a") unfollowed += $2 - $3 - $4
 		if ($4 != "n/a" && $5 < $4) bad("peak is below live")
 		if ($4 != "n/a" && map && ($6 == "n/a" || $7 == "n/a")) bad("map, and n/a")
 		if (!map && $6 $7 != "n/an/a") bad("failed and older_frees in count mode")
@@ -77,6 +79,7 @@ objects_hold() {
 		if (section != 2) print "no sections"
 		for (o in allocs) {
 			if (allocs[o] != "n/a" && counts[o] + 0 != allocs[o]) print o ": counts of paths are " counts[o] + 0 ", allocs " allocs[o]
+			if (unfollowed != lost) { print "live lacks " unfollowed " objects, not followed are " lost; lost = unfollowed }
 			if (map && live[o] != "n/a" && !(o in others) && lives[o] + 0 != live[o]) print o ": live of paths is " lives[o] + 0 ", in all " live[o]
 		}
 	}' "$tmp/$2" 2>&1)
@@ -117,7 +120,9 @@ slab_snap() {
 		sleep 0.2
 	done
 	net=$(object "$1" live buffer_head)
-	[ "$(word "$1" live)" = count ] || net=$((net - $(object "$1" older_frees buffer_head)))
+	# With the map: those that are not followed are in allocs, their frees in older_frees.
+	[ "$(word "$1" live)" = count ] ||
+		net=$(($(object "$1" allocs buffer_head) - $(object "$1" frees buffer_head) - $(object "$1" older_frees buffer_head)))
 }
 
 # slab_slack: how many free ones the allocator may take for used ones, where they

@@ -104,7 +104,7 @@ done
 
 load rows=100 slots=2048 hook=switch skip=one,two check=1
 dir=/sys/module/waitprof/parameters
-is "parameters" "$(cd $dir && echo *)" "alloc_depth alloc_paths check hook live maxactive objects peak_batch rows skip slots"
+is "parameters" "$(cd $dir && echo *)" "alloc_depth alloc_paths check ftrace hook live maxactive objects peak_batch rows skip slots"
 for want in rows=100 slots=2048 hook=switch skip=one,two check=Y; do
 	file=$dir/${want%%=*}
 	is "$want can be read" "$(cat "$file")" "${want#*=}"
@@ -112,7 +112,7 @@ for want in rows=100 slots=2048 hook=switch skip=one,two check=Y; do
 	is "${want%%=*} cannot be written by root" \
 		"$(sh -c "echo 1 >$file" 2>&1 | sed 's/.*: //')" "Permission denied"
 done
-for name in alloc_depth alloc_paths check hook live maxactive objects peak_batch rows skip slots; do
+for name in alloc_depth alloc_paths check ftrace hook live maxactive objects peak_batch rows skip slots; do
 	check "modinfo tells $name, with its default" test -n \
 		"$(modinfo /waitprof/waitprof.ko | grep "^parm: *$name:.*(default")"
 done

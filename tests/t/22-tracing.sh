@@ -3,6 +3,8 @@
 # description: beside other tracing: ftrace or kprobes switched off, function_graph, a kprobe event; others' stacks
 # shellcheck source=tests/lib.sh
 . ./lib.sh
+# shellcheck source=tests/objects.sh
+. ./objects.sh
 
 tracing=/sys/kernel/tracing
 fixtures
@@ -28,6 +30,9 @@ counted() {
 	format_holds "$1" b
 }
 
+# not_reached FILE: the objects that say so
+not_reached() { awk -F '\t' '/; not reached/ { printf "%s ", $1 }' "$tmp/$1"; }
+
 # --- the hook is switched off behind our back ------------------------------------
 
 for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
@@ -38,15 +43,21 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 		continue
 	fi
 	echo 1 >$sw
-	load hook=kprobe check=1 || continue
+	# Kprobes that are switched off matter only where there is one.
+	by=ftrace
+	[ "$name" = ftrace_enabled ] || by=kprobe
+	load hook=kprobe check=1 ftrace=$([ $by = ftrace ] && echo 1 || echo 0) || continue
 	counted "$name=1"
+	is "$name=1: how schedule is probed" "$(word b entry)" $by
 	holds "$name=1: hardly a site is late" "$(word b late) <= 20"
 	echo 0 >$sw
 	counted "$name=0 while loaded"
 	holds "$name=0 while loaded: late counts these waits" "$(word b late) >= 23 + 17 + 17 + 500"
 	is "$name=0 while loaded: the hook is still" "$(word b hook)" kprobe
+	is "$name=0 while loaded: objects say that they are not reached" "$(not_reached b)" "buffer_head bio "
 	echo 1 >$sw
 	counted "$name=1 again"
+	is "$name=1 again: objects are reached" "$(not_reached b)" ""
 	holds "$name=1 again: late stops growing" "$(word b late) <= 20"
 	echo 0 >$sw
 	log_mark
@@ -54,7 +65,7 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	nothing_left "$name=0: unload"
 	is "$name=0: unload says nothing" "$(log_since)" ""
 
-	load hook=kprobe check=1 || continue
+	load hook=kprobe check=1 ftrace=$([ $by = ftrace ] && echo 1 || echo 0) || continue
 	snap s
 	is "loaded with $name=0: runs as switch, and says why" \
 		"$(word s hook) $(word s hook_asked) $(word s hook_why)" "switch kprobe kprobe-not-reached"
@@ -71,6 +82,38 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	holds "$name=1, off and on: hardly a site is late" "$(word b late) <= 20"
 	unload
 	nothing_left "$name=1: unload"
+done
+
+# Where ftrace calls, there is no kprobe that could be switched off.
+if [ -e /sys/kernel/debug/kprobes/enabled ]; then
+	load hook=kprobe check=1
+	echo 0 >/sys/kernel/debug/kprobes/enabled
+	counted "by ftrace, kprobes/enabled=0"
+	is "by ftrace, kprobes/enabled=0: how schedule is probed" "$(word b hook) $(word b entry)" "kprobe ftrace"
+	holds "by ftrace, kprobes/enabled=0: hardly a site is late" "$(word b late) <= 20"
+	unload
+	echo 1 >/sys/kernel/debug/kprobes/enabled
+fi
+
+# --- functions that the module itself calls are tracked ----------------------------
+
+for by in "ftrace=1" "ftrace=0"; do
+	load hook=kprobe check=1 $by || continue
+	for f in unwind_next_frame sprint_symbol_no_offset kallsyms_lookup vsnprintf strchr schedule; do
+		# Not each kernel has all; schedule it has.
+		echo "track $f $f" 2>/dev/null >/proc/waitprof
+	done
+	counted_by() { awk -F '\t' -v n="$1" '$1 == n { print $2 }' "$tmp/b"; }
+	reset
+	fixture msleep 23 3
+	fixture completion 17 3
+	snap b
+	is "$by, tracked: waits of the fixtures" "$(sum b waits wp_fx_msleep) $(sum b waits wp_fx_completion)" "23 17"
+	is "$by, tracked: nothing lost" "$(word b no_slot) $(word b other) $(word b mismatches)" "0 0 0"
+	holds "$by, tracked: schedule is counted" "$(counted_by schedule) >= 23 + 17"
+	objects_hold "$by, tracked" b
+	unload
+	nothing_left "$by, tracked: unload"
 done
 
 # --- the stack of a sleeper (A3) --------------------------------------------------
