@@ -13,6 +13,7 @@ static void fresh(void)
 	memset(&waitprof_control, 0, sizeof(waitprof_control));
 	waitprof_skips = 0;
 	hook = "kprobe";
+	ftrace = true;
 	rows = 32;
 	slots = 64;
 	alloc_paths = 64;
@@ -147,6 +148,19 @@ static void test_params(void)
 	is(machine_probe.hook, WAITPROF_HOOK_SWITCH, "the hook gets there");
 	waitprof_exit();
 
+	for (i = 0; i < 4; i++) {
+		fresh();
+		ftrace = i & 1;
+		live = i & 2 ? "map" : "count";
+		waitprof_init();
+		is(!!shim_ftrace, ftrace, "ftrace=%u gets there, live=%s", ftrace,
+		   live);
+		is(shim_filters, !ftrace ? 0 : i & 2 ? 2 : 4,
+		   "ftrace=%u, live=%s: at which functions it calls", ftrace, live);
+		waitprof_exit();
+		ok(clean(), "ftrace=%u, live=%s: nothing is left", ftrace, live);
+	}
+
 	fresh();
 	{
 		static char ok_list[64], over[128];
@@ -204,6 +218,16 @@ static void test_failures(void)
 	shim_alloc_left = left;
 	is(load_and_unload(), 0, "with one more it starts");
 	shim_alloc_left = -1;
+
+	for (left = failed = 0; left < 12; left++) {
+		fresh();
+		shim_failing = 1 << left;
+		failed += waitprof_init() != 0;
+		shim_failing = 0;
+		waitprof_exit();
+		failed += !clean();
+	}
+	is(failed, 0, "each probe of an object may fail, and leaves nothing");
 
 	fresh();
 	shim_notifier_err = -EEXIST;

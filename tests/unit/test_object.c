@@ -1251,6 +1251,99 @@ static void test_map_stale(void)
 	unload();
 }
 
+/* Functions that are called while the stack of another is looked at. */
+static void call_nested(void)
+{
+	struct world_stack stack = a.stack;
+	const struct shim_frame *frame = a.t.frame;
+	int nframes = a.t.nframes;
+
+	shim_on_unwind = NULL;
+	memset(&a.stack, 0, sizeof(a.stack));
+	world_stack_alloc(&a.stack);
+	call(SITES, SITES + 20, 0);
+	call(FREE_BH, SITES + 20, 1);
+	free(a.stack.word);
+	a.stack = stack;
+	a.t.frame = frame;
+	a.t.nframes = nframes;
+}
+
+static void test_nested(void)
+{
+	bool by_ftrace;
+
+	load();
+	waitprof_tracker_add("one", "site_00", NULL);
+	by_ftrace = find("one")->alloc.ftrace;
+	shim_on_unwind = call_nested;
+	call(ALLOC_BH, SITES + 1, 1);
+	ok(counts("one", by_ftrace, 0) && counts("buffer_head", 1, by_ftrace),
+	   "nested: ftrace calls, a kprobe does not");
+	is(sum_of_name("one").missed + sum_of_name("buffer_head").missed,
+	   by_ftrace ? 0 : 2, "nested: what is not counted is missed");
+	is(path_sum("buffer_head", SITES + 1, false).count, 1,
+	   "nested: the outer one has its path");
+	is(path_sum("one", SITES + 20, false).count, 0,
+	   "nested: the inner one has none");
+	is(waitprof_site_stats().failed, by_ftrace, "nested: that is counted");
+	call(SITES, SITES + 20, 0);
+	is(path_sum("one", SITES + 20, false).count, 1, "nested: by itself it has");
+	unload();
+}
+
+/* A handler that ftrace called just before the function was left alone. */
+static void test_late(void)
+{
+	struct pt_regs regs = { .di = 1 };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		load();
+		waitprof_tracker_add("x", "site_00", "site_01");
+		call(SITES, SITES + 5, 0);
+		if (i)
+			waitprof_control_command((char[4]){ "off" }, 3, NULL);
+		else
+			waitprof_tracker_remove("x");
+		regs.sp = (unsigned long)a.stack.word;
+		shim_ftrace_call(waitprof_tracker_called, NULL, world_addr(SITES),
+				 &regs);
+		is(sum_at(4, false).counts.allocs, i, "late, %s: not counted",
+		   i ? "off" : "untracked");
+		if (i)
+			waitprof_control_command((char[4]){ "on" }, 2, NULL);
+		unload();
+	}
+}
+
+/* Each thing that the two probes of a tracker need may fail. */
+static void test_fail(void)
+{
+	unsigned int i, wrong = 0, failed = 0;
+
+	for (i = 0; i < 6; i++) {
+		unsigned int filters;
+		int err;
+
+		load();
+		filters = shim_filters;
+		shim_failing = 1 << i;
+		err = waitprof_tracker_add("x", "site_00", "site_01");
+		shim_failing = 0;
+		failed += !!err;
+		wrong += shim_probed(world_addr(SITES)) != !err ||
+			 shim_probed(world_addr(SITES + 1)) != !err;
+		wrong += call(SITES, SITES + 5, 0) != !err ||
+			 call(SITES + 1, SITES + 5, 1) != !err;
+		wrong += err ? shim_filters != filters || waitprof_tracker_find("x") :
+			       !counts("x", 1, 1);
+		unload();
+	}
+	is(wrong, 0, "whatever fails, it has both probes or none");
+	ok(failed >= 2, "which was so %u times", failed);
+}
+
 static u32 forgot, forgot_path, forgot_epoch;
 
 static void forget(u32 tracker, u32 path, u32 epoch)
@@ -1282,6 +1375,7 @@ static void test_live(void)
 	is(n, 0, "live: all are found");
 	for (i = 0; i < 100; i++)
 		waitprof_live_insert(0x10000 + i * 64, i % 2, 7, 1 + i % 4);
+	forgot = forgot_path = forgot_epoch = 0;
 	waitprof_live_forget(0, forget);
 	is(forgot, 50, "live: forget one tracker's");
 	is(forgot_path, 50 * 7, "live: each with its path");
@@ -1296,9 +1390,11 @@ static void test_live(void)
 	unload();
 }
 
-int main(void)
+static void test_all(void)
 {
-	world_init();
+	test_threads(1);
+	test_threads(64);
+#ifndef __SANITIZE_THREAD__	/* the others have one */
 	test_count();
 	test_bio();
 	test_window();
@@ -1306,8 +1402,6 @@ int main(void)
 	test_peak(64, 0);
 	test_peak(64, 1);
 	test_peak_error();
-	test_threads(1);
-	test_threads(64);
 	test_track();
 	test_again();
 	test_half();
@@ -1328,9 +1422,24 @@ int main(void)
 	test_reads(64, 0);
 	test_reads(64, 1024);
 	test_reads(64, 4096);
+	test_nested();
+	test_late();
+	test_fail();
 	test_nmi(0);
 	test_nmi(1024);
 	test_live();
+#endif
+}
+
+int main(void)
+{
+	world_init();
+	test_all();
+	if (IS_ENABLED(CONFIG_KPROBES_ON_FTRACE)) {
+		printf("# ftrace=0\n");
+		waitprof_point_ftrace(false);
+		test_all();
+	}
 	free(a.stack.word);
 	free(machine_idle.stack.word);
 	return tap_done();

@@ -507,6 +507,167 @@ static void test_late_distance(void)
 	unload();
 }
 
+/* The same for one that has turned out to have two distances. */
+static void test_late_align(void)
+{
+	unsigned long *slot;
+	u32 old;
+
+	load(64, 3);
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SITES, 4 }, { MUTEX_LOCK, 10 },
+				 { SITES + 1, 6 }, { SITES + 9, 3 }));
+	old = path_taught(0, slot);
+	ok(remembered(0, slot), "one of two distances is known, and remembered");
+	slot = world_stack(&stack, &task, 200,
+			   CALLS({ SITES + 2, 4 }, { MUTEX_LOCK, 11 },
+				 { SITES + 1, 6 }, { SITES + 9, 3 }));
+	slot[4 + 10] = (unsigned long)(slot + 40);
+	path_at(0, slot);
+	ok(waitprof_memo_what(world_ra(MUTEX_LOCK)) & WAITPROF_MEMO_ALIGN,
+	   "the other is met");
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SITES, 4 }, { MUTEX_LOCK, 10 },
+				 { SITES + 1, 6 }, { SITES + 9, 3 }));
+	ok(!remembered(0, slot), "nothing is remembered any more");
+	is(path_taught(0, slot), old, "the path is the same");
+	ok(!remembered(0, slot), "and not remembered again");
+	unload();
+}
+
+/* Paths that are shorter than they may be. */
+static void test_frames(void)
+{
+	static const struct world_call chain[] = { CHAIN };
+	struct world_call calls[WAITPROF_DEPTH_MAX];
+	unsigned int depth, n, i, wrong = 0;
+
+	for (depth = 1; depth <= WAITPROF_DEPTH_MAX; depth++) {
+		for (n = 1; n <= depth; n++) {
+			struct waitprof_recent *r;
+			unsigned long *slot, ra;
+
+			load(64, depth);
+			memcpy(calls, chain, sizeof(calls));
+			if (n < depth)	/* here it ends */
+				calls[n - 1].func = SYSCALL;
+			slot = world_stack(&stack, &task, 100, calls,
+					   ARRAY_SIZE(calls));
+			path_taught(0, slot);
+			wrong += !remembered(0, slot);
+			r = *this_cpu_ptr(&waitprof_recents) +
+			    (*slot >> 4) % WAITPROF_RECENTS;
+			for (i = 0; i < WAITPROF_DEPTH_MAX; i++)
+				wrong += (r->frame[i].at == &r->frame[i].ra) !=
+					 (i >= n);
+			/* Each of them counts, what lies above does not. */
+			for (i = 1; i < ARRAY_SIZE(calls); i++) {
+				ra = *stack.frame[i].slot;
+				*stack.frame[i].slot = world_ra(SITES + 20);
+				wrong += remembered(0, slot) != (i >= n);
+				*stack.frame[i].slot = ra;
+			}
+			unload();
+		}
+	}
+	is(wrong, 0, "1 to 8 frames at a depth of 1 to 8: what is remembered");
+}
+
+/* Return addresses that return probes have hidden. */
+static void test_hidden(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		unsigned long *slot;
+		u64 before;
+		u32 path;
+
+		load(64, 3);
+		slot = world_stack(&stack, &task, 100, CALLS(CHAIN));
+		path = path_taught(0, slot);
+		ok(remembered(0, slot), "hidden, %u: before, it is remembered", i);
+		world_hook(&task, &stack.frame[i], 2);
+		is(path_at(0, slot), path, "hidden, %u: the same path", i);
+		before = shim_unwinds;
+		is(path_taught(0, slot), path, "hidden, %u: once more", i);
+		is(shim_unwinds, before, "hidden, %u: by the memo", i);
+		ok(!remembered(0, slot), "hidden, %u: not remembered", i);
+		/* The same words, of others. */
+		slot = world_stack(&stack, &task, 100, CALLS(CHAIN));
+		stack.frame[i].ra = *stack.frame[i].slot = world_ra(SITES + 20 + i);
+		world_unhook(&task);
+		world_hook(&task, &stack.frame[i], 2);
+		ok(path_at(0, slot) != path, "hidden, %u: another behind it", i);
+		world_unhook(&task);
+		is(path_at(0, slot), path_walked(0, slot),
+		   "hidden, %u: by probes that are not in the list", i);
+		slot = world_stack(&stack, &task, 100, CALLS(CHAIN));
+		is(path_taught(0, slot), path, "hidden, %u: no longer", i);
+		ok(remembered(0, slot), "hidden, %u: and remembered", i);
+		unload();
+	}
+}
+
+/* A tracked function that is called by the unwinder, at work for another. */
+static struct world_stack nested_stack;
+static unsigned long *nested_slot;
+static u32 nested_path;
+
+static void nested(void)
+{
+	const struct shim_frame *frame = task.frame;
+
+	shim_on_unwind = NULL;
+	task.frame = nested_stack.frame;
+	nested_path = path_at(1, nested_slot);
+	task.frame = frame;
+}
+
+static void test_nested(void)
+{
+	unsigned int known;
+
+	world_stack_alloc(&nested_stack);
+	for (known = 0; known < 3; known++) {
+		static const char * const how[] = {
+			"not known", "known to the memo", "remembered"
+		};
+		unsigned long *slot;
+		u32 path;
+
+		load(64, 3);
+		/* the same first address: both are remembered in one place */
+		nested_slot = world_stack(&nested_stack, &task, 300,
+					  CALLS({ SITES, 4 }, { SITES + 11, 6 },
+						{ SITES + 12, 5 },
+						{ SITES + 13, 4 }));
+		if (known)
+			path_at(1, nested_slot);
+		if (known == 2)
+			path_taught(1, nested_slot);
+		slot = world_stack(&stack, &task, 100, CALLS(CHAIN));
+		task.nframes = 4;
+		shim_on_unwind = nested;
+		path = path_at(0, slot);
+		is_str(path_text(path), "0:site_00<site_01<site_02",
+		       "nested, %s: the first has its path", how[known]);
+		is_str(path_text(nested_path),
+		       known ? "1:site_00<site_11<site_12" : "1:(unknown)",
+		       "nested, %s: as has the second, if it can", how[known]);
+		is(waitprof_site_stats().failed, !known, "nested, %s: counted",
+		   how[known]);
+		is(path_taught(0, slot), path, "nested, %s: and again", how[known]);
+		ok(remembered(0, slot), "nested, %s: remembered", how[known]);
+		task.frame = nested_stack.frame;
+		is_str(path_text(path_at(1, nested_slot)),
+		       "1:site_00<site_11<site_12",
+		       "nested, %s: the second, by itself", how[known]);
+		unload();
+	}
+	free(nested_stack.word);
+}
+
 struct known {
 	u32 tracker;
 	unsigned int n;
@@ -593,6 +754,10 @@ static void test_random(unsigned int depth, unsigned int paths)
 			f[i].slot[-1] = (unsigned long)f[i].bp;
 			stack.word[at - 1] = (unsigned long)&stack.word[at + 60];
 		}
+		world_unhook(&task);
+		for (i = frames; i--;)
+			if (!f[i].entry && !(tap_random(&state) % 30))
+				world_hook(&task, &f[i], 1 + i % 2);
 		task.frame = f;
 		task.nframes = frames;
 		slot = f[0].slot;
@@ -631,6 +796,7 @@ static void test_random(unsigned int depth, unsigned int paths)
 	   depth, paths, from_cache, STACKS / 8);
 	ok(!others == (paths == 16384), "depth %u, %u paths: %u in (other)",
 	   depth, paths, others);
+	world_unhook(&task);
 	unload();
 	memset(stack.word, 0, THREAD_SIZE);
 }
@@ -772,6 +938,10 @@ int main(void)
 	test_recent();
 	test_two_distances();
 	test_late_distance();
+	test_late_align();
+	test_frames();
+	test_hidden();
+	test_nested();
 	for (depth = 1; depth <= WAITPROF_DEPTH_MAX; depth++)
 		test_random(depth, 16384);
 	test_random(4, 40);

@@ -275,7 +275,7 @@ static struct waitprof_handoff *handoff(int cpu)
 	return per_cpu_ptr(&waitprof_handoff, cpu);
 }
 
-/* The kprobe saw @a in pipe_read(); before the switch the frame above was
+/* The probe on schedule() saw @a in pipe_read(); before the switch the frame above was
  * changed, so that only the hand-off can still lead there.
  */
 static void handed(void)
@@ -305,7 +305,7 @@ static void test_handoff(void)
 	handed();
 	handed_row = row_of(PIPE_READ, WAITPROF_S, 0);
 	sleep_on(&a, 0, 1000, TASK_INTERRUPTIBLE);
-	is(row_in_flight(&a), handed_row, "all agrees: the kprobe's site");
+	is(row_in_flight(&a), handed_row, "all agrees: the site of the probe on schedule()");
 	is(COUNTER(late), 0, "which is not late");
 	ok(!handoff(0)->task, "it is used once");
 	is(waitprof_record_hits(), 1, "hits are counted");
@@ -347,7 +347,7 @@ static void test_handoff(void)
 	machine_unload();
 
 	/* One who enters __schedule() by itself, while the words of the frame
-	 * that the kprobe saw are still there.
+	 * that the probe saw are still there.
 	 */
 	handed();
 	a.probe = world_stack(&a.stack, &a.t, 480,
@@ -387,7 +387,7 @@ static void test_handoff(void)
 	is(waitprof_record_hits(), hits + 2, "as is one elsewhere");
 	waitprof_record_late(false);
 	waitprof_record_forget();
-	ok(!handoff(3)->task, "none is left when the kprobe goes");
+	ok(!handoff(3)->task, "none is left when the probe goes");
 	machine_unload();
 
 	handed();
@@ -787,7 +787,10 @@ int main(void)
 	test_buckets();
 	test_clock_steps();
 	test_runq();
-	test_handoff();
+	for (i = 0; i < 2; i++) {
+		machine_ftrace = i;
+		test_handoff();
+	}
 	test_no_slot();
 	test_scan();
 	for (i = 0; i < 3; i++)

@@ -204,6 +204,10 @@ static void test_head(void)
 		waitprof_cells(cpu, false)->no_slot = 1;
 		waitprof_cells(cpu, false)->late = 2;
 		waitprof_cells(cpu, false)->clock_steps = 3;
+		waitprof_object_cells(cpu, false)->tracker[1].counts =
+			(struct waitprof_counts) {
+				.allocs = 10, .frees = 1, .overflow = 2, .cut = 3,
+			};
 	}
 	machine_missed = 6;
 	shim_clock = 180000001000ull;
@@ -217,10 +221,18 @@ static void test_head(void)
 	       "# memory total_kb=4000 free_kb=2000 available_kb=2400 low_free_kb=1600 buffers_kb=80 cached_kb=1000 slab_kb=360 slab_reclaimable_kb=160",
 	       "memory");
 	is_str(line(text, "# lost"),
-	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=0 object_cut=0",
+	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=8 object_cut=12",
 	       "losses");
+	ok(!strncmp(line(text, "\nbio"), "bio\t40\t4\t16\t16\t", 15),
+	   "objects that are not followed are not live");
 	ok(strstr(line(text, "# tables"), " rows=32 ") &&
 	   strstr(line(text, "# tables"), " slots=64 "), "tables");
+	close_file(&f);
+
+	machine_probe.ftrace = true;
+	open_file(&f, FMODE_READ);
+	ok(strstr(line(print(&f), "# waitprof"),
+		  " hook=kprobe entry=ftrace live="), "who probes schedule()");
 	close_file(&f);
 
 	machine_missed = 0;
@@ -228,8 +240,8 @@ static void test_head(void)
 	machine_probe.why = "kprobe-refused";
 	open_file(&f, FMODE_READ);
 	ok(strstr(line(print(&f), "# waitprof"),
-		  " hook=switch hook_asked=kprobe hook_why=kprobe-refused "),
-	   "why there is no kprobe");
+		  " hook=switch hook_asked=kprobe hook_why=kprobe-refused live="),
+	   "why there is no kprobe; and then nobody");
 	close_file(&f);
 	waitprof_control_command((char[4]){ "off" }, 3, NULL);
 	open_file(&f, FMODE_READ);

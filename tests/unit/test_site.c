@@ -154,8 +154,10 @@ static void test_last_instruction(void)
 	unload();
 }
 
-/* Whatever is called by whatever: the memo says what the unwinder says. */
-static void test_random(void)
+/* Whatever is called by whatever: the memo says what the unwinder says.
+ * @hooked: of four functions one has return probes
+ */
+static void test_random(bool hooked)
 {
 	static const int primitives[] = {
 		SCHEDULE_TIMEOUT, IO_SCHEDULE, DOWN_COLD, FOLIO_WAIT, MUTEX_LOCK
@@ -193,6 +195,11 @@ static void test_random(void)
 		for (i = 0; i < sites; i++)
 			stack.frame[i].slot[-1] =
 				(unsigned long)(stack.frame[i].slot + 20);
+		world_unhook(&task);
+		for (i = sites; hooked && i--;)
+			if (!(tap_random(&state) % 4))
+				world_hook(&task, &stack.frame[i],
+					   1 + tap_random(&state) % 3);
 		wrong += (n & 1 ? site_at(slot) : site_regs(slot)) !=
 			 world_ra(site);
 		if (n == WALKS / 2)
@@ -206,6 +213,7 @@ static void test_random(void)
 	   "%llu misses for some 48 addresses", misses());
 	is(misses(), first_half, "none in the second half");
 	is(waitprof_site_stats().failed, 0, "no failure");
+	world_unhook(&task);
 	unload();
 }
 
@@ -316,6 +324,182 @@ static void test_larger_alone(void)
 	is(site_regs(slot), world_ra(PIPE_READ),
 	   "two distances, the smaller alone met: walk is right");
 	is(misses(), 2, "by the unwinder");
+	unload();
+}
+
+/* Return addresses that return probes have hidden. */
+static void test_hidden(void)
+{
+	unsigned long hook = world_addr(RETHOOK), *slot;
+	struct task_struct sleeper = { };
+
+	load();
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { SCHEDULE_TIMEOUT, 12 },
+				 { PIPE_READ, 4 }));
+	world_hook(&task, &stack.frame[1], 1);
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: behind it");
+	is(waitprof_memo_what(hook), WAITPROF_MEMO_HOOKED, "hidden: learnt");
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: again");
+	is(misses(), 1, "hidden: by the memo");
+	world_hook(&task, &stack.frame[1], 2);
+	is(site_regs(slot), world_ra(PIPE_READ),
+	   "hidden: by three probes of one function");
+	world_hook(&task, &stack.frame[0], 2);
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: the first address, too");
+	world_hook(&task, &stack.frame[2], 1);
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: and the site itself");
+	is(misses(), 1, "hidden: all by the memo");
+	world_unhook(&task);
+	is(waitprof_memo_walk(slot), WAITPROF_SITE_NONE,
+	   "hidden: who is not in the list leads nowhere");
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: the unwinder may know more");
+	is(site_regs(slot), world_ra(PIPE_READ), "hidden: each time");
+	is(misses(), 3, "hidden: a miss each time");
+
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { IO_SCHEDULE, 7 },
+				 { BREAD, 4 }));
+	world_hook(&task, &stack.frame[1], 1);
+	is(site_regs(slot), world_ra(BREAD), "hidden: another caller");
+	is(misses(), 4, "hidden: which the memo does not know");
+	is(site_regs(slot), world_ra(BREAD), "hidden: but then");
+	is(misses(), 4, "hidden: it does");
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { IO_SCHEDULE, 7 },
+				 { BREAD, 4 }));
+	world_unhook(&task);
+	is(site_regs(slot), world_ra(BREAD), "hidden: no longer");
+	is(misses(), 4, "hidden: and known by that");
+	unload();
+
+	/* What another tracer has put there is not in that list. */
+	load();
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ SCHEDULE, 3 }, { SCHEDULE_TIMEOUT, 12 },
+				 { PIPE_READ, 4 }));
+	slot[3] = world_ra(SITES);
+	is(site_regs(slot), world_ra(PIPE_READ), "another tracer's: behind it");
+	is(waitprof_memo_what(world_ra(SITES)), 0, "another tracer's: not learnt");
+	is(site_regs(slot), world_ra(PIPE_READ), "another tracer's: again");
+	is(misses(), 2, "another tracer's: by the unwinder");
+	unload();
+
+	/* Nor is that of another task the running one's. */
+	load();
+	world_stack(&stack, &sleeper, 100,
+		    CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE, 3 }, { PIPE_READ, 4 }));
+	world_hook(&sleeper, &stack.frame[1], 1);
+	is(waitprof_site_addr(waitprof_site_asleep(&sleeper)),
+	   world_ra(PIPE_READ), "hidden in another task");
+	is(waitprof_memo_what(hook), 0, "hidden in another task: not learnt");
+	world_unhook(&sleeper);
+	unload();
+}
+
+/* Something that comes in while the unwinder is at work. */
+static struct world_stack nested_stack;
+static unsigned long *nested_slot;
+static unsigned long nested_site;
+static int nested_cpu, nested_irqs_off;
+
+static void nested(void)
+{
+	const struct shim_frame *frame = task.frame;
+	int cpu = shim_cpu;
+
+	shim_on_unwind = NULL;
+	nested_irqs_off = shim_irqs_off;
+	task.frame = nested_stack.frame;
+	shim_cpu = nested_cpu;
+	nested_site = site_regs(nested_slot);
+	shim_cpu = cpu;
+	task.frame = frame;
+}
+
+static void test_nested(void)
+{
+	static struct task_struct sleeper;
+	unsigned long *slot;
+	u64 failed;
+
+	world_stack_alloc(&nested_stack);
+	for (nested_cpu = 0; nested_cpu < 2; nested_cpu++) {
+		load();
+		nested_slot = world_stack(&nested_stack, &task, 300,
+					  CALLS({ SCHEDULE, 3 }, { BREAD, 4 }));
+		slot = world_stack(&stack, &task, 100,
+				   CALLS({ SCHEDULE, 3 }, { PIPE_READ, 4 }));
+		shim_on_unwind = nested;
+		is(site_regs(slot), world_ra(PIPE_READ),
+		   "nested: the first has its site");
+		ok(nested_irqs_off && !shim_irqs_off,
+		   "nested: interrupts were off, and are not");
+		is(nested_site, nested_cpu ? world_ra(BREAD) : 0,
+		   "nested: the second, on CPU %d", nested_cpu);
+		is(waitprof_site_stats().failed, !nested_cpu,
+		   "nested: that is counted, on CPU %d", nested_cpu);
+		is(misses(), 2, "nested: two misses");
+		world_stack(&nested_stack, &task, 300,
+			    CALLS({ SCHEDULE, 3 }, { BREAD, 4 }));
+		is(site_regs(nested_slot), world_ra(BREAD), "nested: afterwards, as ever");
+		unload();
+	}
+
+	load();
+	slot = world_stack(&stack, &sleeper, 100,
+			   CALLS({ SCHEDULE, 3 }, { PIPE_READ, 4 }));
+	this_cpu_write(waitprof_unwinding, true);
+	failed = waitprof_site_stats().failed;
+	is(waitprof_site_asleep(&sleeper), WAITPROF_SITE_UNKNOWN,
+	   "nested: not even for a sleeper");
+	is(waitprof_site_stats().failed, failed + 1, "nested: counted");
+	this_cpu_write(waitprof_unwinding, false);
+	ok(waitprof_site_asleep(&sleeper) != WAITPROF_SITE_UNKNOWN && !shim_irqs_off,
+	   "nested: afterwards, as ever");
+	unload();
+	free(nested_stack.word);
+}
+
+/* Who remembers more than one frame has to know when that is no longer so. */
+static void test_turns(void)
+{
+	unsigned long ra = world_ra(SCHEDULE);
+	u32 turns;
+
+	load();
+	turns = waitprof_memo_turns;
+	learn_distance(ra, 9);
+	learn_distance(ra, 9);
+	learn(ra + 1, WAITPROF_MEMO_SITE | 5, 0x1000, 0x1038, 0);
+	learn(ra + 2, 0, 0x1000, 0x1038, 0x1030);
+	learn_site(ra + 3, 6);
+	learn_distance(ra + 3, 4);
+	is(waitprof_memo_turns, turns, "turns: what is new turns nothing");
+	learn_distance(ra, 10);
+	is(waitprof_memo_turns, turns + 1, "turns: a second distance does");
+	learn_distance(ra, 9);
+	learn_distance(ra, 10);
+	is(waitprof_memo_turns, turns + 1, "turns: either is known then");
+	learn_distance(ra, 11);
+	is(waitprof_memo_turns, turns + 2, "turns: so does a third");
+	learn_distance(ra, 12);
+	is(waitprof_memo_turns, turns + 2, "turns: for good");
+	learn_distance(ra + 1, 20);
+	is(waitprof_memo_turns, turns + 3, "turns: and a second that is no neighbour");
+	learn(ra + 2, 0, 0x1000, 0x1040, 0x1038);
+	is(waitprof_memo_turns, turns + 4, "turns: the other of two that were expected");
+	waitprof_memo_busy = 1;
+	learn_distance(ra + 3, 5);
+	is(waitprof_memo_turns, turns + 4, "turns: not what is not learnt");
+	waitprof_memo_busy = 0;
+	shim_notify(MODULE_STATE_COMING, &world_module);
+	is(waitprof_memo_turns, turns + 4, "turns: nor does a module that comes");
+	shim_notify(MODULE_STATE_GOING, &world_module);
+	ok(waitprof_memo_turns != turns + 4, "turns: but one that goes");
+	turns = waitprof_memo_turns;
+	shim_notify(MODULE_STATE_LIVE, &world_module);
+	ok(waitprof_memo_turns != turns, "turns: and a part of one");
 	unload();
 }
 
@@ -774,10 +958,14 @@ int main(void)
 	world_stack_alloc(&stack);
 	test_walk();
 	test_last_instruction();
-	test_random();
+	test_random(false);
+	test_random(true);
 	test_two_distances(true);
 	test_two_distances(false);
 	test_larger_alone();
+	test_hidden();
+	test_nested();
+	test_turns();
 	test_odd_words();
 	test_learn();
 	test_set_full();

@@ -46,8 +46,8 @@ struct ftrace_ops {
 
 static struct ftrace_ops *shim_ftrace __maybe_unused;	/* all registered */
 static unsigned int shim_filters __maybe_unused;	/* entries, of all */
-/* Something that happens just before one of these functions has an effect. */
-static void (*shim_on_ftrace)(struct ftrace_ops *ops) __maybe_unused;
+/* Something that happens just before and just after a change. */
+static void (*shim_on_ftrace)(void) __maybe_unused;
 
 static inline unsigned long *shim_filter_find(struct ftrace_ops *ops,
 					      unsigned long ip)
@@ -60,15 +60,22 @@ static inline unsigned long *shim_filter_find(struct ftrace_ops *ops,
 	return NULL;
 }
 
+static inline void shim_ftrace_changes(void)
+{
+	if (shim_irqs_off || shim_preempt_off)
+		abort();
+	if (shim_on_ftrace)
+		shim_on_ftrace();
+}
+
 static inline int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip,
 				       int remove, int reset)
 {
 	unsigned long *at;
 
-	if (reset || shim_irqs_off)
+	if (reset)
 		abort();
-	if (shim_on_ftrace)
-		shim_on_ftrace(ops);
+	shim_ftrace_changes();
 	if (shim_fails())
 		return -ENOMEM;
 	if (!remove) {
@@ -76,6 +83,7 @@ static inline int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip,
 			abort();
 		ops->shim_filter[ops->shim_filtered++] = ip;
 		shim_filters++;
+		shim_ftrace_changes();
 		return 0;
 	}
 	at = shim_filter_find(ops, ip);
@@ -86,25 +94,25 @@ static inline int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip,
 	/* Now it would be called for all functions. */
 	if (ops->shim_registered && !ops->shim_filtered)
 		abort();
+	shim_ftrace_changes();
 	return 0;
 }
 
 static inline int register_ftrace_function(struct ftrace_ops *ops)
 {
-	if (ops->shim_registered || !ops->func || !ops->shim_filtered ||
-	    shim_irqs_off)
+	if (ops->shim_registered || !ops->func || !ops->shim_filtered)
 		abort();
 	if (LINUX_VERSION_CODE < KERNEL_VERSION(5, 11, 0) &&
 	    ops->flags != (FTRACE_OPS_FL_SAVE_REGS |
 			   FTRACE_OPS_FL_RECURSION_SAFE))
 		abort();	/* it would have no registers */
-	if (shim_on_ftrace)
-		shim_on_ftrace(ops);
+	shim_ftrace_changes();
 	if (shim_fails())
 		return -EBUSY;
 	ops->shim_registered = true;
 	ops->shim_next = shim_ftrace;
 	shim_ftrace = ops;
+	shim_ftrace_changes();
 	return 0;
 }
 
@@ -112,15 +120,13 @@ static inline int unregister_ftrace_function(struct ftrace_ops *ops)
 {
 	struct ftrace_ops **p = &shim_ftrace;
 
-	if (shim_irqs_off)
-		abort();
-	if (shim_on_ftrace)
-		shim_on_ftrace(ops);
+	shim_ftrace_changes();
 	for (; *p != ops; p = &(*p)->shim_next)
 		if (!*p)
 			abort();
 	*p = ops->shim_next;
 	ops->shim_registered = false;
+	shim_ftrace_changes();
 	return 0;
 }
 

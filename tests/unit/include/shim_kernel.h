@@ -130,14 +130,17 @@ struct shim_key {
 #define static_branch_disable(key)	((void)((key)->on = false))
 #define static_key_enabled(key)		((key)->on)
 
-/* Which of the registrations that can fail will, from now on: the first (1), the
- * second (2) and so on, and those after it not; 0: none.
+/* Which of the coming registrations fail: a bit for each, the lowest for the next
+ * one.
  */
-static unsigned int shim_fail_at __maybe_unused;
+static unsigned int shim_failing __maybe_unused;
 
 static inline bool shim_fails(void)
 {
-	return shim_fail_at && !--shim_fail_at;
+	bool fails = shim_failing & 1;
+
+	shim_failing >>= 1;
+	return fails;
 }
 
 /* Locks: there is one thread, so that a lock taken twice is a deadlock. */

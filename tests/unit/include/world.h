@@ -30,6 +30,7 @@ enum world_function {
 	BIO_ALLOC,
 	BIO_PUT,
 	SYSCALL,		/* do_syscall_64() */
+	RETHOOK,		/* where a function with a return probe returns to */
 	SITES,			/* and from here on, as many as there may be */
 	FUNCTIONS = SITES + 64
 };
@@ -95,6 +96,7 @@ static void world_init(void)
 		[BIO_ALLOC] = { "bio_alloc_bioset" },
 		[BIO_PUT] = { "bio_put" },
 		[SYSCALL] = { "do_syscall_64" },
+		[RETHOOK] = { "arch_rethook_trampoline" },
 	};
 	int i;
 
@@ -158,6 +160,33 @@ static unsigned long *world_stack(struct world_stack *st, struct task_struct *t,
 	t->nframes = n;
 	return first;
 }
+
+#ifdef CONFIG_KRETPROBE_ON_RETHOOK
+/* Return probes that have hidden a return address of @t, from the outermost in. */
+static struct rethook_node world_hooks[4 * WORLD_DEPTH] __maybe_unused;
+static unsigned int world_nhooks __maybe_unused;
+
+static void world_hook(struct task_struct *t, const struct shim_frame *f,
+		       unsigned int probes)
+{
+	for (; probes; probes--) {
+		struct rethook_node *n = &world_hooks[world_nhooks++];
+
+		n->ret_addr = *f->slot;
+		n->frame = (unsigned long)f->slot;
+		n->llist.next = t->rethooks.first;
+		t->rethooks.first = &n->llist;
+		*f->slot = world_addr(RETHOOK);
+	}
+}
+
+/* They are no longer known, and hide what they have hidden. */
+static void world_unhook(struct task_struct *t)
+{
+	t->rethooks.first = NULL;
+	world_nhooks = 0;
+}
+#endif
 
 #define CALLS(...)	((const struct world_call[]){ __VA_ARGS__ }),	\
 	(sizeof((const struct world_call[]){ __VA_ARGS__ }) /		\
