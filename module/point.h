@@ -11,6 +11,7 @@
 #define _WAITPROF_POINT_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/kprobes.h>
 #include <linux/types.h>
@@ -19,7 +20,7 @@
 struct module;
 
 #define WAITPROF_CALLS_BITS	6
-#define WAITPROF_CALLS		(1u << WAITPROF_CALLS_BITS)
+#define WAITPROF_CALLS		BIT(WAITPROF_CALLS_BITS)
 
 /**
  * struct waitprof_calls - functions at whose entries ftrace calls one handler

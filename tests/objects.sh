@@ -119,6 +119,7 @@ slab_snap() {
 		[ "$exact" != "$(in_slab)" ] || break
 		sleep 0.2
 	done
+	# shellcheck disable=SC2034 # for the caller
 	net=$(object "$1" live buffer_head)
 	# With the map: those that are not followed are in allocs, their frees in older_frees.
 	[ "$(word "$1" live)" = count ] ||

@@ -44,9 +44,9 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	fi
 	echo 1 >$sw
 	# Kprobes that are switched off matter only where there is one.
-	by=ftrace
-	[ "$name" = ftrace_enabled ] || by=kprobe
-	load hook=kprobe check=1 ftrace=$([ $by = ftrace ] && echo 1 || echo 0) || continue
+	by=ftrace use=1
+	[ "$name" = ftrace_enabled ] || by=kprobe use=0
+	load hook=kprobe check=1 ftrace=$use || continue
 	counted "$name=1"
 	is "$name=1: how schedule is probed" "$(word b entry)" $by
 	holds "$name=1: hardly a site is late" "$(word b late) <= 20"
@@ -65,7 +65,7 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	nothing_left "$name=0: unload"
 	is "$name=0: unload says nothing" "$(log_since)" ""
 
-	load hook=kprobe check=1 ftrace=$([ $by = ftrace ] && echo 1 || echo 0) || continue
+	load hook=kprobe check=1 ftrace=$use || continue
 	snap s
 	is "loaded with $name=0: runs as switch, and says why" \
 		"$(word s hook) $(word s hook_asked) $(word s hook_why)" "switch kprobe kprobe-not-reached"
