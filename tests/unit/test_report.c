@@ -285,6 +285,20 @@ static void test_objects(void)
 	is_str(line(text, "\nbuffer_head") + 0,
 	       "buffer_head\t5\t3\t2\t5\tn/a\tn/a\t0\t104\talloc_buffer_head,free_buffer_head",
 	       "objects: a line, as documented");
+	shim_ftrace_off = true;
+	close_file(&f);
+	open_file(&f, FMODE_READ);
+	text = print(&f);
+	is_str(line(text, "\nbuffer_head"),
+	       "buffer_head\t5\t3\t2\t5\tn/a\tn/a\t0\t104\talloc_buffer_head,free_buffer_head; not reached: ftrace or kprobes are switched off",
+	       "objects: nobody counts any more");
+	is_str(line(text, "\nkiobuf"),
+	       "kiobuf\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a\tno alloc_kiovec in this kernel",
+	       "objects: where there was anybody");
+	shim_ftrace_off = false;
+	close_file(&f);
+	open_file(&f, FMODE_READ);
+	text = print(&f);
 	sprintf(wanted, "bio\t0\t0\t0\t0\tn/a\tn/a\t0\t%zu\tbio_alloc_bioset,bio_put",
 		sizeof(bio));
 	is_str(line(text, "\nbio"), wanted, "objects: none yet");

@@ -38,6 +38,7 @@
 #define CONFIG_UNWINDER_ORC	1
 #endif
 #define CONFIG_SMP		1
+#define KBUILD_MODNAME		"waitprof"
 /* Options that are set are 1, others are no macro at all. */
 #define SHIM_IS_SET_1		0,
 #define SHIM_SECOND(a, b, ...)	b

@@ -46,6 +46,8 @@ struct ftrace_ops {
 
 static struct ftrace_ops *shim_ftrace __maybe_unused;	/* all registered */
 static unsigned int shim_filters __maybe_unused;	/* entries, of all */
+/* The sysctl ftrace_enabled is 0. */
+static bool shim_ftrace_off __maybe_unused;
 /* Something that happens just before and just after a change. */
 static void (*shim_on_ftrace)(void) __maybe_unused;
 
@@ -155,7 +157,7 @@ static inline unsigned int shim_ftrace_hit(unsigned long ip,
 	unsigned int n = 0;
 
 	for (ops = shim_ftrace; ops; ops = ops->shim_next) {
-		if (!shim_filter_find(ops, ip))
+		if (shim_ftrace_off || !shim_filter_find(ops, ip))
 			continue;
 		shim_ftrace_call(ops->func, ops, ip, regs);
 		n++;

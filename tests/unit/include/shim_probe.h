@@ -36,6 +36,9 @@ static struct {
 	int err;
 } shim_refused[4] __maybe_unused;
 
+/* All kprobes are switched off. */
+static bool shim_kprobes_off __maybe_unused;
+
 /* At the entry of this function ftrace does not call. */
 static const char *shim_notrace __maybe_unused;
 
@@ -243,7 +246,8 @@ static inline unsigned int shim_hit(unsigned long addr, struct pt_regs *regs)
 	for (p = shim_kprobes; p; p = next) {
 		next = p->shim_next;
 		if ((unsigned long)p->addr != addr ||
-		    p->flags & KPROBE_FLAG_DISABLED)
+		    p->flags & KPROBE_FLAG_DISABLED || shim_kprobes_off ||
+		    (shim_ftrace_off && kprobe_ftrace(p)))
 			continue;
 		shim_kprobe_hit(p, regs);
 		n++;

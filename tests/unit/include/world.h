@@ -31,6 +31,7 @@ enum world_function {
 	BIO_PUT,
 	SYSCALL,		/* do_syscall_64() */
 	RETHOOK,		/* where a function with a return probe returns to */
+	ANCHOR,			/* the module's own */
 	SITES,			/* and from here on, as many as there may be */
 	FUNCTIONS = SITES + 64
 };
@@ -97,6 +98,7 @@ static void world_init(void)
 		[BIO_PUT] = { "bio_put" },
 		[SYSCALL] = { "do_syscall_64" },
 		[RETHOOK] = { "arch_rethook_trampoline" },
+		[ANCHOR] = { "waitprof_tracker_anchor", "waitprof" },
 	};
 	int i;
 
