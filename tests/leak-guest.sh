@@ -22,6 +22,7 @@ type_in() {
 	echo
 }
 type_in 'insmod waitprof.ko live=map'
+# shellcheck disable=SC2016 # for the eval
 type_in 'for i in 1 2 3; do sleep 5; sync; echo 3 >/proc/sys/vm/drop_caches; cat /proc/waitprof >/tmp/$i; done'
 type_in 'waitprof table /tmp/1 /tmp/2 /tmp/3'
 kill $work
