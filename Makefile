@@ -4,7 +4,8 @@
 #   make                 build waitprof.ko for the running kernel
 #   make install         and install it, and scripts/waitprof
 #   make demo            install what is needed, boot a guest, show a report
-#   make check           all tests, in guests
+#   make check           the tests, in guests
+#   make check-all       and those that want a kernel built for them
 #   make bench           what it costs
 #
 # KERNELRELEASE=V or KDIR=DIR builds for another kernel.
@@ -51,6 +52,10 @@ check:
 	scripts/setup
 	tests/run
 
+check-all:
+	scripts/setup
+	tests/run --all
+
 bench:
 	scripts/setup
 	tests/bench/run
@@ -58,4 +63,4 @@ bench:
 style:
 	scripts/check
 
-.PHONY: modules modules_install install clean dkms-install demo check bench style
+.PHONY: modules modules_install install clean dkms-install demo check check-all bench style
