@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* PROBE: register and unregister. See probe.h. */
 
+#include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -10,13 +11,37 @@
 #include "probe.h"
 #include "record.h"
 
-/* Without it nothing is lost: the site is found at the switch. */
 static struct waitprof_calls waitprof_schedule_calls =
 	WAITPROF_CALLS_INIT(waitprof_record_called);
-static struct waitprof_point waitprof_schedule_point = {
-	.symbol = "schedule",
-	.calls = &waitprof_schedule_calls,
-	.handler = waitprof_record_kprobe,
+
+/**
+ * struct waitprof_entry - a function that enters __schedule() to sleep
+ * @point: the probe on it
+ * @required: without it, the hook is the switch probe alone
+ *
+ * Without its probe no wait is lost: the site is found at the switch, and is
+ * late. schedule_rtlock(), where a sleeping spinlock of PREEMPT_RT is waited
+ * for, can have none.
+ */
+static struct waitprof_entry {
+	struct waitprof_point point;
+	bool required;
+} waitprof_entries[] = {
+	{
+		.point = {
+			.symbol = "schedule",
+			.calls = &waitprof_schedule_calls,
+			.handler = waitprof_record_kprobe,
+		},
+		.required = true,
+	}, {
+		/* rt_mutexes, PI futexes with them, since 6.7 (6b596e62ed9f) */
+		.point = {
+			.symbol = "rt_mutex_schedule",
+			.calls = &waitprof_schedule_calls,
+			.handler = waitprof_record_kprobe,
+		},
+	},
 };
 
 static struct tracepoint *waitprof_switch_tp;
@@ -39,15 +64,30 @@ static bool waitprof_schedule_reached(void)
 	return waitprof_record_hits() != before;
 }
 
-/* Return: why schedule() is not probed; NULL if it is. */
-static const char *waitprof_schedule_start(void)
+static void waitprof_entries_stop(void)
 {
-	if (waitprof_point_attach(&waitprof_schedule_point))
-		return "kprobe-refused";
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(waitprof_entries); i++)
+		waitprof_point_detach(&waitprof_entries[i].point);
+}
+
+/* Return: why schedule() is not probed; NULL if it is. */
+static const char *waitprof_entries_start(void)
+{
+	const char *why = "kprobe-refused";
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(waitprof_entries); i++)
+		if (waitprof_point_attach(&waitprof_entries[i].point) &&
+		    waitprof_entries[i].required)
+			goto out_stop;
 	if (waitprof_schedule_reached())
 		return NULL;
-	waitprof_point_detach(&waitprof_schedule_point);
-	return "kprobe-not-reached";
+	why = "kprobe-not-reached";
+out_stop:
+	waitprof_entries_stop();
+	return why;
 }
 
 /**
@@ -71,26 +111,21 @@ int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 	waitprof_state.asked = hook;
 	waitprof_state.why = NULL;
 	if (hook == WAITPROF_HOOK_KPROBE) {
-		waitprof_state.why = waitprof_schedule_start();
+		waitprof_state.why = waitprof_entries_start();
 		if (waitprof_state.why)
 			hook = WAITPROF_HOOK_SWITCH;
 	}
 	waitprof_state.hook = hook;
-	waitprof_state.ftrace = waitprof_schedule_point.ftrace;
+	waitprof_state.ftrace = waitprof_entries[0].point.ftrace;
 	*since = waitprof_clock();
 	err = tracepoint_probe_register(waitprof_switch_tp,
 					waitprof_record_switch, NULL);
 	if (err) {
-		waitprof_point_detach(&waitprof_schedule_point);
+		waitprof_entries_stop();
 		return err;
 	}
-	if (hook == WAITPROF_HOOK_KPROBE) {
-		/* A sleep that the switch probe sees by itself teaches it the
-		 * frames by which it knows what the other one has seen.
-		 */
-		schedule_timeout_uninterruptible(1);
+	if (hook == WAITPROF_HOOK_KPROBE)
 		waitprof_record_late(true);
-	}
 	synchronize_rcu();
 	return 0;
 }
@@ -105,7 +140,7 @@ int waitprof_probe_start(enum waitprof_hook hook, u64 *since)
 void waitprof_probe_stop(void)
 {
 	waitprof_record_late(false);
-	waitprof_point_detach(&waitprof_schedule_point);
+	waitprof_entries_stop();
 	tracepoint_probe_unregister(waitprof_switch_tp,
 				    waitprof_record_switch, NULL);
 	tracepoint_synchronize_unregister();
@@ -122,11 +157,16 @@ struct waitprof_probe_state waitprof_probe_state(void)
 }
 
 /**
- * waitprof_probe_missed() - hits that the kprobe on schedule() could not take
+ * waitprof_probe_missed() - hits that the kprobes could not take
  *
  * The site of such a sleep was found at the switch.
  */
 unsigned long waitprof_probe_missed(void)
 {
-	return waitprof_point_missed(&waitprof_schedule_point);
+	unsigned long missed = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(waitprof_entries); i++)
+		missed += waitprof_point_missed(&waitprof_entries[i].point);
+	return missed;
 }

@@ -17,7 +17,7 @@
 #define WAITPROF_DEPTH		32
 
 struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
-struct waitprof_shortcut waitprof_shortcut;
+struct waitprof_shortcut waitprof_shortcuts[WAITPROF_SHORTCUTS];
 /* How often something that the memo had said did not hold any more. */
 u32 waitprof_memo_turns;
 DEFINE_STATIC_KEY_FALSE(waitprof_check);
@@ -260,83 +260,6 @@ noinline u32 waitprof_memo_walk_both(unsigned long *slot)
 	return WAITPROF_SITE_NONE;
 }
 
-/* The two constant frames at the head of a sleep, seen by the switch probe, and
- * the place of the return address that follows.
- */
-static void waitprof_shortcut_learn(const struct waitprof_seen *f0,
-				    const struct waitprof_seen *f1,
-				    unsigned long *next)
-{
-	struct waitprof_shortcut *s = &waitprof_shortcut;
-
-	if (READ_ONCE(s->ra0) || !f0->slot || !f1->slot)
-		return;
-	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
-		return;
-	if (!s->ra0) {
-		s->ra1 = f1->ra;
-		s->d0 = f1->slot - f0->slot;
-		s->d = next - f0->slot;
-		/* Pairs with waitprof_past_schedule(). */
-		smp_store_release(&s->ra0, f0->ra);
-	}
-	clear_bit_unlock(0, &waitprof_memo_busy);
-}
-
-/* How much of what an unwinding sees is kept. */
-enum waitprof_learn {
-	WAITPROF_LEARN_NOTHING,
-	WAITPROF_LEARN_MEMO,
-	WAITPROF_LEARN_SHORTCUT,	/* the memo, and the first two frames */
-};
-
-/* Find the site with the kernel's unwinder, which has been started. */
-static u32 waitprof_unwind_site(struct waitprof_unwind *u,
-				enum waitprof_learn learn)
-{
-	char *symbol = *this_cpu_ptr(&waitprof_symbol);
-	struct waitprof_seen first = {}, before = {};
-	bool schedule = learn == WAITPROF_LEARN_SHORTCUT;
-	int i;
-
-	for (i = 0; i < WAITPROF_DEPTH; i++, waitprof_unwind_next(u)) {
-		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
-		bool sure = learn && !unwind_error(&u->st);
-		enum waitprof_sort sort;
-
-		if (!f.ra)
-			break;
-		f.slot = waitprof_unwind_slot(u);
-		f.bp = f.slot ? waitprof_unwind_bp(u) : NULL;
-		if (sure && f.slot)
-			waitprof_memo_learn_hooked(&f);
-		if (sure && before.slot && f.slot)
-			waitprof_memo_learn(&before, 0, f.slot);
-		if (sure && schedule && i == 2 && f.slot)
-			waitprof_shortcut_learn(&first, &before, f.slot);
-
-		sort = waitprof_classify(f.ra, symbol);
-		if (sort == WAITPROF_SORT_SITE) {
-			u32 site = waitprof_site_get(f.ra);
-
-			if (sure)
-				waitprof_memo_learn(&f, WAITPROF_MEMO_SITE |
-						    site, NULL);
-			return site;
-		}
-		if (i == 0)
-			schedule &= !strcmp(symbol, "__schedule");
-		else if (i == 1)
-			schedule &= !strcmp(symbol, "schedule");
-		first = before;
-		before = f;
-		if (sort == WAITPROF_SORT_GENERATED)
-			before.slot = NULL;
-	}
-	this_cpu_inc(waitprof_stats.failed);
-	return WAITPROF_SITE_UNKNOWN;
-}
-
 /* Functions that the unwinding itself calls may be tracked, and interrupts may
  * bring in others: one unwinding on a CPU at a time, since they share a buffer.
  */
@@ -358,8 +281,149 @@ static void waitprof_unwind_end(unsigned long flags)
 	raw_local_irq_restore(flags);
 }
 
+/* What the switch probe lies under, up to the caller of __schedule(). */
+static bool waitprof_inner(const char *symbol)
+{
+	static const char * const inner[] = {
+		"__schedule", "__schedule_loop", "__traceiter_sched_switch",
+	};
+
+	return match_string(inner, ARRAY_SIZE(inner), symbol) >= 0;
+}
+
+/* Find the frames that begin the running task's sleep with the unwinder. @common:
+ * are they those that begin nearly every one? Return: whether it is sure.
+ */
+static bool waitprof_shortcut_read(struct waitprof_shortcut *s,
+				   unsigned long *slot, bool *common)
+{
+	char *symbol = *this_cpu_ptr(&waitprof_symbol);
+	unsigned long *p = slot;
+	struct waitprof_unwind u;
+	unsigned int inner = 0;
+
+	s->ra0 = READ_ONCE_NOCHECK(*slot);
+	if (!waitprof_unwind_here(&u, slot) || waitprof_unwind_ra(&u) != s->ra0)
+		return false;
+	for (;;) {
+		s->d1 = p - slot;
+		s->ra1 = waitprof_unwind_ra(&u);
+		waitprof_classify(s->ra1, symbol);
+		waitprof_unwind_next(&u);
+		p = waitprof_unwind_slot(&u);
+		if (!p || unwind_error(&u.st))
+			return false;
+		if (!waitprof_inner(symbol))
+			break;
+		inner++;
+	}
+	s->d = p - slot;
+	*common = inner == 1 && !strcmp(symbol, "schedule");
+	return inner;
+}
+
+/* The shortcut that fits at @slot; NULL if none does. */
+static const struct waitprof_shortcut *
+waitprof_shortcut_find(unsigned long *slot)
+{
+	const struct waitprof_shortcut *s = waitprof_shortcuts;
+
+	for (; s < waitprof_shortcuts + WAITPROF_SHORTCUTS; s++)
+		if (waitprof_shortcut_fits(s, slot))
+			return s;
+	return NULL;
+}
+
+/* Keep what was read at @slot, if there is room and nobody else is at it. */
+static void waitprof_shortcut_keep(const struct waitprof_shortcut *new,
+				   unsigned long *slot, bool common)
+{
+	struct waitprof_shortcut *s = &waitprof_shortcuts[!common];
+
+	if (test_and_set_bit_lock(0, &waitprof_memo_busy))
+		return;
+	while (s->ra0 && s < &waitprof_shortcuts[WAITPROF_SHORTCUTS - 1])
+		s++;
+	/* Another CPU may have come first. */
+	if (!s->ra0 && !waitprof_shortcut_find(slot)) {
+		s->ra1 = new->ra1;
+		s->d1 = new->d1;
+		s->d = new->d;
+		/* Pairs with waitprof_shortcut_fits(). */
+		smp_store_release(&s->ra0, new->ra0);
+	}
+	clear_bit_unlock(0, &waitprof_memo_busy);
+}
+
+/**
+ * waitprof_past_others() - waitprof_past_schedule() where it is not the usual
+ * way, or not known yet
+ * @slot: place of the switch probe's return address
+ *
+ * Context: the sched_switch probe.
+ * Return: see waitprof_past_schedule().
+ */
+noinline unsigned long *waitprof_past_others(unsigned long *slot)
+{
+	const struct waitprof_shortcut *s = waitprof_shortcut_find(slot);
+	struct waitprof_shortcut new;
+	unsigned long flags;
+	bool common, sure;
+
+	if (s)
+		return slot + s->d;
+	if (!waitprof_unwind_begin(&flags))
+		return NULL;
+	sure = waitprof_shortcut_read(&new, slot, &common);
+	waitprof_unwind_end(flags);
+	if (!sure)
+		return NULL;
+	waitprof_shortcut_keep(&new, slot, common);
+	return slot + new.d;
+}
+
+/* Find the site with the kernel's unwinder, which has been started. @learn: the
+ * memo keeps what it sees.
+ */
+static u32 waitprof_unwind_site(struct waitprof_unwind *u, bool learn)
+{
+	char *symbol = *this_cpu_ptr(&waitprof_symbol);
+	struct waitprof_seen before = {};
+	int i;
+
+	for (i = 0; i < WAITPROF_DEPTH; i++, waitprof_unwind_next(u)) {
+		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
+		bool sure = learn && !unwind_error(&u->st);
+		enum waitprof_sort sort;
+
+		if (!f.ra)
+			break;
+		f.slot = waitprof_unwind_slot(u);
+		f.bp = f.slot ? waitprof_unwind_bp(u) : NULL;
+		if (sure && f.slot)
+			waitprof_memo_learn_hooked(&f);
+		if (sure && before.slot && f.slot)
+			waitprof_memo_learn(&before, 0, f.slot);
+
+		sort = waitprof_classify(f.ra, symbol);
+		if (sort == WAITPROF_SORT_SITE) {
+			u32 site = waitprof_site_get(f.ra);
+
+			if (sure)
+				waitprof_memo_learn(&f, WAITPROF_MEMO_SITE |
+						    site, NULL);
+			return site;
+		}
+		before = f;
+		if (sort == WAITPROF_SORT_GENERATED)
+			before.slot = NULL;
+	}
+	this_cpu_inc(waitprof_stats.failed);
+	return WAITPROF_SITE_UNKNOWN;
+}
+
 static u32 waitprof_unwind_from(unsigned long *slot, struct pt_regs *regs,
-				unsigned long ip, enum waitprof_learn learn)
+				unsigned long ip, bool learn)
 {
 	u32 site = WAITPROF_SITE_UNKNOWN;
 	struct waitprof_unwind u;
@@ -391,9 +455,7 @@ noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
 				unsigned long ip)
 {
 	this_cpu_inc(waitprof_stats.misses);
-	return waitprof_unwind_from(slot, regs, ip,
-				    regs ? WAITPROF_LEARN_MEMO :
-					   WAITPROF_LEARN_SHORTCUT);
+	return waitprof_unwind_from(slot, regs, ip, true);
 }
 
 /**
@@ -409,8 +471,7 @@ noinline u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
 noinline u32 waitprof_site_check(u32 site, unsigned long *slot,
 				 struct pt_regs *regs, unsigned long ip)
 {
-	u32 truth = waitprof_unwind_from(slot, regs, ip,
-					 WAITPROF_LEARN_NOTHING);
+	u32 truth = waitprof_unwind_from(slot, regs, ip, false);
 
 	this_cpu_inc(waitprof_stats.checked);
 	if (truth != site)
@@ -438,7 +499,7 @@ u32 waitprof_site_asleep(struct task_struct *t)
 		slot = waitprof_unwind_slot(&u);
 		site = slot ? waitprof_memo_walk(slot) : WAITPROF_SITE_NONE;
 		if (site == WAITPROF_SITE_NONE)
-			site = waitprof_unwind_site(&u, WAITPROF_LEARN_MEMO);
+			site = waitprof_unwind_site(&u, true);
 	} else {
 		this_cpu_inc(waitprof_stats.failed);
 	}

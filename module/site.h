@@ -64,18 +64,26 @@ struct waitprof_memo {
 	u64 what[WAITPROF_MEMO_WAYS];
 } ____cacheline_aligned;
 
+/* Ways from a caller of __schedule() to the switch probe. There are six: from
+ * schedule(), rt_mutex_schedule() and schedule_rtlock(), each with and without
+ * other listeners to sched_switch.
+ */
+#define WAITPROF_SHORTCUTS	8
+
 /**
- * struct waitprof_shortcut - the two frames that begin nearly every sleep
- * @ra0: return address of the switch probe, in __schedule(); 0: not known
- * @ra1: return address of __schedule(), in schedule()
- * @d0: distance between the two, in words
- * @d: distance from the first to the return address of schedule()
+ * struct waitprof_shortcut - the frames that begin a sleep
+ * @ra0: return address of the switch probe; 0: not known
+ * @ra1: return address of __schedule()
+ * @d1: distance between the two, in words
+ * @d: distance from the first to the return address of the caller of
+ *	__schedule()
  *
- * Two comparisons in place of two look-ups.
+ * Two comparisons in place of two look-ups or three. The first shortcut is the
+ * one that nearly every sleep takes: by schedule(), and nobody else listens.
  */
 struct waitprof_shortcut {
 	unsigned long ra0, ra1;
-	u32 d0, d;
+	u32 d1, d;
 };
 
 /**
@@ -92,13 +100,14 @@ struct waitprof_site_stats {
 
 extern struct waitprof_memo waitprof_memo[1 << WAITPROF_MEMO_BITS];
 extern u32 waitprof_memo_turns;
-extern struct waitprof_shortcut waitprof_shortcut;
+extern struct waitprof_shortcut waitprof_shortcuts[WAITPROF_SHORTCUTS];
 DECLARE_STATIC_KEY_FALSE(waitprof_check);
 
 u32 waitprof_site_miss(unsigned long *slot, struct pt_regs *regs,
 		       unsigned long ip);
 u32 waitprof_site_check(u32 site, unsigned long *slot, struct pt_regs *regs,
 			unsigned long ip);
+unsigned long *waitprof_past_others(unsigned long *slot);
 
 /**
  * waitprof_memo_what() - look an address up
@@ -180,24 +189,30 @@ static __always_inline u32 waitprof_site(unsigned long *slot,
 	return site;
 }
 
+static __always_inline bool
+waitprof_shortcut_fits(const struct waitprof_shortcut *s, unsigned long *slot)
+{
+	/* Pairs with waitprof_shortcut_keep(). */
+	return smp_load_acquire(&s->ra0) == READ_ONCE_NOCHECK(*slot) &&
+	       READ_ONCE_NOCHECK(slot[s->d1]) == s->ra1;
+}
+
 /**
- * waitprof_past_schedule() - skip the two frames that begin nearly every sleep
+ * waitprof_past_schedule() - skip the frames that begin a sleep
  * @slot: place of the switch probe's return address
  *
  * Context: the sched_switch probe.
- * Return: place of the return address of schedule(); NULL if the task did not
- *	come here through it.
+ * Return: place of the return address of schedule(), or of who else called
+ *	__schedule(); NULL if that cannot be told.
  */
 static __always_inline unsigned long *
 waitprof_past_schedule(unsigned long *slot)
 {
-	struct waitprof_shortcut *s = &waitprof_shortcut;
+	const struct waitprof_shortcut *s = &waitprof_shortcuts[0];
 
-	/* Pairs with waitprof_shortcut_learn(). */
-	if (likely(smp_load_acquire(&s->ra0) == READ_ONCE_NOCHECK(*slot) &&
-		   READ_ONCE_NOCHECK(slot[s->d0]) == s->ra1))
+	if (likely(waitprof_shortcut_fits(s, slot)))
 		return slot + s->d;
-	return NULL;
+	return waitprof_past_others(slot);
 }
 
 /**

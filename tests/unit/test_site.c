@@ -17,7 +17,7 @@ static void load(void)
 	if (waitprof_table_init(64, 64) || waitprof_site_init())
 		abort();
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
-	memset(&waitprof_shortcut, 0, sizeof(waitprof_shortcut));
+	memset(waitprof_shortcuts, 0, sizeof(waitprof_shortcuts));
 	waitprof_check.on = false;
 	shim_unwinds = 0;
 	shim_current = &task;
@@ -802,54 +802,91 @@ static void test_hole(void)
 	unload();
 }
 
+/* Where the shortcut that fits at @slot stands in the table; -1: none does. */
+static int shortcut(unsigned long *slot)
+{
+	const struct waitprof_shortcut *s = waitprof_shortcut_find(slot);
+
+	return s ? s - waitprof_shortcuts : -1;
+}
+
+static unsigned int shortcuts(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < WAITPROF_SHORTCUTS; i++)
+		n += waitprof_shortcuts[i].ra0 != 0;
+	return n;
+}
+
 static void test_shortcut(void)
 {
+	struct waitprof_shortcut full = { .ra1 = 1, .d1 = 1, .d = 2 };
+	unsigned int unwinds, i;
 	unsigned long *slot;
 
 	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE, 3 },
 				 { SCHEDULE_TIMEOUT, 12 }, { PIPE_READ, 4 }));
-	site_regs(slot);
-	is(waitprof_shortcut.ra0, 0, "a kprobe does not teach the shortcut");
-	unload();
+	site_regs(slot + 12);
+	site_at(slot);
+	waitprof_site_asleep(&task);
+	is(shortcuts(), 0, "who looks for a site does not teach a shortcut");
 
-	load();
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ TRACEITER, 5 }, { DO_SCHEDULE, 9 },
 				 { SCHEDULE, 3 }, { PIPE_READ, 4 }));
-	is(site_at(slot), world_ra(PIPE_READ), "a tracepoint's own frame");
-	is(waitprof_shortcut.ra0, 0, "does not teach it");
+	ok(waitprof_past_schedule(slot) == slot + 17,
+	   "the way by a tracepoint's own frame is found");
+	is(shortcut(slot), 1, "and kept, but not as the first");
 	slot = world_stack(&stack, &task, 100,
-			   CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE_TIMEOUT, 3 },
-				 { SITES, 4 }));
-	site_at(slot);
-	is(waitprof_shortcut.ra0, 0, "nor does one who is not schedule()");
+			   CALLS({ DO_SCHEDULE, 9 }, { RT_SCHEDULE, 5 },
+				 { PIPE_READ, 4 }));
+	ok(waitprof_past_schedule(slot) == slot + 14,
+	   "so is the one from another caller of __schedule()");
+	is(shortcut(slot), 2, "and kept behind");
 	slot = world_stack(&stack, &task, 100,
 			   CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE, 3 },
-				 { SITES + 1, 4 }));
-	stack.frame[1].guess = true;
-	is(site_at(slot), world_ra(SITES + 1), "a guess is as good as any");
-	is(waitprof_shortcut.ra0, 0, "but teaches nothing");
-	is(waitprof_memo_what(world_ra(SITES + 1)), 0, "nor does the memo keep it");
+				 { SCHEDULE_TIMEOUT, 12 }, { PIPE_READ, 4 }));
+	ok(waitprof_past_schedule(slot) == slot + 12, "so is the usual one");
+	is(shortcut(slot), 0, "which is the first");
+	unwinds = shim_unwinds;
+	ok(waitprof_past_schedule(slot) == slot + 12, "it is found again");
+	slot = world_stack(&stack, &task, 100,
+			   CALLS({ TRACEITER, 5 }, { DO_SCHEDULE, 9 },
+				 { SCHEDULE, 3 }, { PIPE_READ, 4 }));
+	ok(waitprof_past_schedule(slot) == slot + 17, "so is another");
+	is(shim_unwinds, unwinds, "both without the unwinder");
+	slot[14]++;
+	is(shortcut(slot), -1, "it leads through schedule()");
+	is(shortcut(slot + 5), -1, "and begins where the switch probe returns");
+	is(shortcuts(), 3, "three ways, three shortcuts");
 	unload();
 
 	load();
 	slot = world_stack(&stack, &task, 100,
-			   CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE, 3 },
-				 { SCHEDULE_TIMEOUT, 12 }, { PIPE_READ, 4 }));
-	ok(waitprof_past_schedule(slot) != slot + 12, "not known at first");
-	site_at(slot);
-	ok(waitprof_past_schedule(slot) == slot + 12,
-	   "the switch probe teaches the shortcut");
-	ok(!waitprof_past_schedule(slot + 9), "which begins in __schedule()");
-	slot[9]++;
-	ok(!waitprof_past_schedule(slot), "and goes on in schedule()");
+			   CALLS({ SCHEDULE_TIMEOUT, 3 }, { SITES, 4 }));
+	ok(!waitprof_past_schedule(slot), "one that does not begin in __schedule()");
 	slot = world_stack(&stack, &task, 100,
-			   CALLS({ DO_SCHEDULE, 7 }, { SCHEDULE, 5 },
-				 { SITES, 4 }));
-	site_at(slot);
-	is(waitprof_shortcut.d0, 9, "it is learnt once");
+			   CALLS({ DO_SCHEDULE, 9 }, { SCHEDULE, 3 },
+				 { SITES + 1, 4 }));
+	stack.frame[2].guess = true;
+	ok(!waitprof_past_schedule(slot), "and one that the unwinder guesses");
+	is(shortcuts(), 0, "are none");
+	stack.frame[2].guess = false;
+	ok(!test_and_set_bit_lock(0, &waitprof_memo_busy), "somebody learns");
+	ok(waitprof_past_schedule(slot) == slot + 12,
+	   "who finds another one learning is right all the same");
+	is(shortcuts(), 0, "though nothing is kept");
+	clear_bit_unlock(0, &waitprof_memo_busy);
+	for (i = 0; i < WAITPROF_SHORTCUTS; i++) {
+		full.ra0 = 1 + i;
+		waitprof_shortcuts[i] = full;
+	}
+	ok(waitprof_past_schedule(slot) == slot + 12, "so is who finds no room");
+	for (i = 0; i < WAITPROF_SHORTCUTS; i++)
+		ok(waitprof_shortcuts[i].ra0 == 1 + i, "where nothing is lost");
 	unload();
 }
 
@@ -942,8 +979,7 @@ static void test_asleep(void)
 	is(waitprof_site_addr(waitprof_site_asleep(&sleeper)),
 	   world_ra(PIPE_READ), "the site of another task");
 	is(shim_unwinds, 1, "is found by the unwinder");
-	is(waitprof_shortcut.ra0, 0, "which does not teach the shortcut");
-	is(waitprof_memo_what(*slot), DISTANCES(9, 0), "but the memo");
+	is(waitprof_memo_what(*slot), DISTANCES(9, 0), "which teaches the memo");
 	is(waitprof_site_addr(waitprof_site_asleep(&sleeper)),
 	   world_ra(PIPE_READ), "and by that the next time");
 	sleeper.nframes = 0;

@@ -208,7 +208,7 @@ static void machine_reset(void)
 {
 	shim_percpu_reset();
 	memset(waitprof_memo, 0, sizeof(waitprof_memo));
-	memset(&waitprof_shortcut, 0, sizeof(waitprof_shortcut));
+	memset(waitprof_shortcuts, 0, sizeof(waitprof_shortcuts));
 	waitprof_check.on = false;
 	waitprof_mono.on = false;
 	waitprof_kprobe_on.on = false;

@@ -32,6 +32,7 @@ enum world_function {
 	SYSCALL,		/* do_syscall_64() */
 	RETHOOK,		/* where a function with a return probe returns to */
 	ANCHOR,			/* the module's own */
+	RT_SCHEDULE,		/* rt_mutex_schedule() */
 	SITES,			/* and from here on, as many as there may be */
 	FUNCTIONS = SITES + 64
 };
@@ -99,6 +100,7 @@ static void world_init(void)
 		[SYSCALL] = { "do_syscall_64" },
 		[RETHOOK] = { "arch_rethook_trampoline" },
 		[ANCHOR] = { "waitprof_tracker_anchor", "waitprof" },
+		[RT_SCHEDULE] = { "rt_mutex_schedule" },
 	};
 	int i;
 
