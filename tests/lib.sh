@@ -131,7 +131,7 @@ grown() {
 }
 
 # Sites that must never be seen: the scheduler, primitives, trampolines, idle.
-bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_(trampoline|call|caller|regs.*|graph.*|stub|ops_.*)|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
+bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|rt_spin_lock.*|rtlock_slow.*|rt_(read|write)_lock|rwbase_.*|schedule_rtlock|__local_bh_disable_ip|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_(trampoline|call|caller|regs.*|graph.*|stub|ops_.*)|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
 
 # no_bad_sites NAME FILE
 no_bad_sites() {
@@ -215,6 +215,33 @@ per_row() {
 		sub(/[+ ].*/, "", fn)
 		if ('"$2"') print $5, $6
 	}' "$tmp/$1"
+}
+
+# kernel_fixture HOOK WORDS...: each truth line of a fixture against its row
+kernel_fixture() {
+	hook=$1
+	shift
+	for _try in 1 2 3; do
+		reset
+		fixture "$@"
+		snap s
+		cat /proc/wp_fixture >"$tmp/truth"
+		IFS="$(printf '\t')" read -r fn class count total _ <"$tmp/truth"
+		again "$total" "$(sum s total_ns "$fn" "$class")" "$count" \
+			"$(sum s waits "$fn" "$class")" || break
+	done
+	while read -r fn class count total max calls _nvcsw tasks; do
+		if [ "$class" = - ]; then
+			is "$hook $1: no wait" "$(sum s waits "$fn")" 0
+			continue
+		fi
+		is "$hook $1: slept in each call" "$count" "$calls"
+		is "$hook $1: waits at $fn, $class $tasks" "$(sum s waits "$fn" "$class" "$tasks")" "$count"
+		is "$hook $1: and nowhere else" "$(sum s waits "$fn")" "$count"
+		is_time "$hook $1" "$total" "$(sum s total_ns "$fn" "$class" "$tasks")" "$count"
+		holds "$hook $1: mean <= maximum <= truth" \
+			"$(sum s max_ns "$fn") <= $max && $(sum s max_ns "$fn") * $count >= $(sum s total_ns "$fn")"
+	done <"$tmp/truth"
 }
 
 # Last line of a test.

@@ -20,6 +20,7 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
+#include <linux/local_lock.h>
 #include <linux/module.h>
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
@@ -297,6 +298,65 @@ static noinline void wp_peer_hold_semaphore(struct wp_ctx *c)
 	up(&c->sem);
 }
 
+#ifdef CONFIG_PREEMPT_RT
+/* Spinlocks, where they sleep. The holder is busy, for with a spinlock held
+ * nobody may sleep; and it stays on the sleeper's CPU, who would else spin for
+ * an owner that runs.
+ */
+static void wp_hold(struct wp_ctx *c)
+{
+	u64 end = ktime_get_ns() + NSEC_PER_SEC;
+
+	complete(&c->held);
+	while (READ_ONCE(c->sleeper->__state) != TASK_RTLOCK_WAIT &&
+	       ktime_get_ns() < end)
+		cpu_relax();
+	wp_busy(c->ms);
+}
+
+static DEFINE_PER_CPU(local_lock_t, wp_local_lock) =
+	INIT_LOCAL_LOCK(wp_local_lock);
+
+#define WP_SPIN(name, lock, unlock)					\
+static noinline __noclone void wp_fx_##name(struct wp_ctx *c)		\
+{									\
+	lock;								\
+	unlock;								\
+}									\
+static noinline void wp_peer_##name(struct wp_ctx *c)			\
+{									\
+	lock;								\
+	wp_hold(c);							\
+	unlock;								\
+}
+
+WP_SPIN(spinlock, spin_lock(c->spin), spin_unlock(c->spin))
+WP_SPIN(spinlock_bh, spin_lock_bh(c->spin), spin_unlock_bh(c->spin))
+WP_SPIN(write_lock, write_lock(&c->rwlock), write_unlock(&c->rwlock))
+WP_SPIN(local_lock, local_lock(&wp_local_lock), local_unlock(&wp_local_lock))
+
+static noinline __noclone void wp_fx_read_lock(struct wp_ctx *c)
+{
+	read_lock(&c->rwlock);
+	read_unlock(&c->rwlock);
+}
+
+static noinline __noclone void wp_fx_crowd(struct wp_ctx *c)
+	__acquires(c->spin)
+{
+	spin_lock(c->spin);
+}
+
+static void wp_after_crowd(struct wp_ctx *c)
+	__releases(c->spin)
+{
+	wp_busy(c->ms);
+	spin_unlock(c->spin);
+	/* All wake at one tick, and meet at the lock. */
+	schedule_timeout_uninterruptible(1);
+}
+#endif /* CONFIG_PREEMPT_RT */
+
 #define WP_ROW(n, cl, p, fl)					\
 {								\
 	.name = #n,						\
@@ -336,6 +396,21 @@ static const struct wp_fixture wp_fixtures[] = {
 	WP_ROW(early, "-", NULL, WP_NO_WAIT),
 	WP_ROW(preempted, "-", NULL, WP_NO_WAIT),
 	WP_ROW(preempted_sleep, "D", NULL, 0),
+#ifdef CONFIG_PREEMPT_RT
+	WP_ROW(spinlock, "L", wp_peer_spinlock, WP_HELD | WP_SAME_CPU),
+	WP_ROW(spinlock_bh, "L", wp_peer_spinlock_bh, WP_HELD | WP_SAME_CPU),
+	WP_ROW(write_lock, "L", wp_peer_write_lock, WP_HELD | WP_SAME_CPU),
+	WP_ROW(read_lock, "L", wp_peer_write_lock, WP_HELD | WP_SAME_CPU),
+	WP_ROW(local_lock, "L", wp_peer_local_lock, WP_HELD | WP_SAME_CPU),
+	{
+		.name = "crowd",
+		.function = "wp_fx_crowd",
+		.class = "L",
+		.sleep = wp_fx_crowd,
+		.after = wp_after_crowd,
+		.flags = WP_KTHREAD | WP_CROWD,
+	},
+#endif
 };
 
 static int wp_peer_thread(void *data)
@@ -389,6 +464,8 @@ static void wp_rounds(struct wp_ctx *c)
 		if (c->fx->peer)
 			wp_cmd_ask(c);
 		wp_timed(c);
+		if (c->fx->after)
+			c->fx->after(c);
 		if (c->fx->peer)
 			wp_cmd_answer(c);
 		if (signal_pending(current) && !(c->fx->flags & WP_SIGNAL))
@@ -452,6 +529,8 @@ static int wp_spawn(struct wp_ctx *c, int (*fn)(void *))
 
 	if (IS_ERR(t))
 		return PTR_ERR(t);
+	if (c->fx->flags & WP_SAME_CPU)
+		kthread_bind(t, raw_smp_processor_id());
 	get_task_struct(t);
 	c->peer = t;
 	wake_up_process(t);
@@ -485,14 +564,9 @@ static int wp_record(const struct wp_ctx *c)
 	return err;
 }
 
-static int wp_command(const struct wp_fixture *fx, unsigned int count,
-		      unsigned int ms)
+static void wp_init_ctx(struct wp_ctx *c, const struct wp_fixture *fx,
+			unsigned int count, unsigned int ms)
 {
-	struct wp_ctx *c = kzalloc(sizeof(*c), GFP_KERNEL);
-	int err = 0;
-
-	if (!c)
-		return -ENOMEM;
 	c->fx = fx;
 	c->count = count;
 	c->ms = ms;
@@ -504,7 +578,56 @@ static int wp_command(const struct wp_fixture *fx, unsigned int count,
 	init_completion(&c->ask);
 	init_completion(&c->held);
 	init_completion(&c->answered);
+	spin_lock_init(&c->own_spin);
+	c->spin = &c->own_spin;
+	rwlock_init(&c->rwlock);
+}
 
+#define WP_CROWD_SIZE	6
+
+/* The truth of all is that of the first. */
+static int wp_crowd(const struct wp_fixture *fx, unsigned int count,
+		    unsigned int ms)
+{
+	struct wp_ctx *c = kcalloc(WP_CROWD_SIZE, sizeof(*c), GFP_KERNEL);
+	int i, n, err = 0;
+
+	if (!c)
+		return -ENOMEM;
+	for (n = 0; n < WP_CROWD_SIZE && !err; n++) {
+		wp_init_ctx(&c[n], fx, count, ms);
+		c[n].spin = &c[0].own_spin;
+		err = wp_spawn(&c[n], wp_kthread);
+	}
+	n -= !!err;
+	for (i = 0; i < n; i++) {
+		wp_cmd_answer(&c[i]);
+		wp_reap(&c[i]);
+	}
+	for (i = 1; i < n; i++) {
+		c[0].calls += c[i].calls;
+		c[0].nvcsw += c[i].nvcsw;
+		c[0].total_ns += c[i].total_ns;
+		c[0].max_ns = max(c[0].max_ns, c[i].max_ns);
+	}
+	if (!err)
+		err = wp_record(&c[0]);
+	kfree(c);
+	return err;
+}
+
+static int wp_command(const struct wp_fixture *fx, unsigned int count,
+		      unsigned int ms)
+{
+	struct wp_ctx *c;
+	int err = 0;
+
+	if (fx->flags & WP_CROWD)
+		return wp_crowd(fx, count, ms);
+	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	if (!c)
+		return -ENOMEM;
+	wp_init_ctx(c, fx, count, ms);
 	if (fx->flags & WP_PARK) {
 		err = wp_spawn(c, wp_park_thread);
 		if (err)

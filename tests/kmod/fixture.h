@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/semaphore.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 
 struct task_struct;
@@ -19,6 +20,7 @@ struct wp_ctx;
  * @sleep: one sleep; the runner calls it COUNT times and takes the time, and
  *	only through this pointer, so that no copy by another name is made
  * @peer: what the peer thread does in each round, NULL: no peer needed
+ * @after: what the sleeper does after each sleep, when its time is taken
  * @flags: WP_*
  */
 struct wp_fixture {
@@ -27,6 +29,7 @@ struct wp_fixture {
 	const char *class;
 	void (*sleep)(struct wp_ctx *c);
 	void (*peer)(struct wp_ctx *c);
+	void (*after)(struct wp_ctx *c);
 	unsigned int flags;
 };
 
@@ -36,6 +39,8 @@ struct wp_fixture {
 #define WP_PARK		8	/* as WP_KTHREAD, and is parked by the command */
 #define WP_ONE_MS	16	/* a single number is MS, not COUNT */
 #define WP_SIGNAL	32	/* leaves TIF_SIGPENDING behind */
+#define WP_SAME_CPU	64	/* the peer stays on the sleeper's CPU */
+#define WP_CROWD	128	/* many kernel threads at once, and each sleeps */
 
 /* What one command works on. Commands share nothing, so they may overlap. */
 struct wp_ctx {
@@ -52,6 +57,9 @@ struct wp_ctx {
 	struct rw_semaphore rwsem;
 	struct semaphore sem;
 	unsigned long bits;
+	spinlock_t *spin;	/* one for all contexts of a crowd */
+	spinlock_t own_spin;
+	rwlock_t rwlock;
 
 	/* The peer: asked once a round, answers when the round is over. */
 	struct task_struct *peer;

@@ -6,33 +6,6 @@
 
 fixtures
 
-# kernel_fixture HOOK WORDS...: each truth line of a fixture against its row
-kernel_fixture() {
-	hook=$1
-	shift
-	for _try in 1 2 3; do
-		reset
-		fixture "$@"
-		snap s
-		cat /proc/wp_fixture >"$tmp/truth"
-		IFS="$(printf '\t')" read -r fn class count total _ <"$tmp/truth"
-		again "$total" "$(sum s total_ns "$fn" "$class")" "$count" \
-			"$(sum s waits "$fn" "$class")" || break
-	done
-	while read -r fn class count total max calls _nvcsw tasks; do
-		if [ "$class" = - ]; then
-			is "$hook $1: no wait" "$(sum s waits "$fn")" 0
-			continue
-		fi
-		is "$hook $1: slept in each call" "$count" "$calls"
-		is "$hook $1: waits at $fn, $class $tasks" "$(sum s waits "$fn" "$class" "$tasks")" "$count"
-		is "$hook $1: and nowhere else" "$(sum s waits "$fn")" "$count"
-		is_time "$hook $1" "$total" "$(sum s total_ns "$fn" "$class" "$tasks")" "$count"
-		holds "$hook $1: mean <= maximum <= truth" \
-			"$(sum s max_ns "$fn") <= $max && $(sum s max_ns "$fn") * $count >= $(sum s total_ns "$fn")"
-	done <"$tmp/truth"
-}
-
 # user_fixture HOOK SITE EXTRA WORDS...: EXTRA waits of others at that site: the
 # shell waits for the cat of the first snapshot, and for the fixture
 user_fixture() {

@@ -30,8 +30,8 @@ for hook in kprobe switch; do
 	at_rest=0
 	killed nanosleep __x64_sys_clock_nanosleep S
 	killed killable wp_fx_killable D
-	at_rest=$(sum s in_flight pipe_read)
-	killed pipe pipe_read S
+	at_rest=$(sum s in_flight 'pipe_read|anon_pipe_read')
+	killed pipe 'pipe_read|anon_pipe_read' S
 
 	reset
 	wpfix fork 500 >"$tmp/out"
