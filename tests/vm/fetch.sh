@@ -13,8 +13,8 @@ GUEST_MODULES="virtio_pci virtio_console virtio_blk virtio_net virtio_rng 9p 9pn
 
 # What the chroot holds: the compiler and what the kernel's build tools are
 # linked with; pahole for BTF (6.12 and later fail without it); libc6-dev for
-# the fixtures; sparse for C=2; kmod and busybox for the guest.
-CHROOT_PACKAGES=gcc,make,libc6-dev,libelf1t64,libssl3t64,pahole,perl,sparse,kmod,busybox-static,coreutils,dash,bash,sed,grep,gawk,findutils,diffutils,xz-utils,libc-bin
+# the fixtures; the same for arm64; sparse for C=2; kmod and busybox for the guest.
+CHROOT_PACKAGES=gcc,make,libc6-dev,gcc-aarch64-linux-gnu,libc6-dev-arm64-cross,libelf1t64,libssl3t64,pahole,perl,sparse,kmod,busybox-static,coreutils,dash,bash,sed,grep,gawk,findutils,diffutils,xz-utils,libc-bin
 
 # mirror KIND: the Debian mirror (main or security) of this machine's apt configuration.
 mirror() {
@@ -51,6 +51,7 @@ apt_private() {
 		-o Dir::State::Lists="$APT_DIR/lists" -o Dir::State::status="$APT_DIR/status" \
 		-o Dir::Cache="$APT_DIR/cache" -o Dir::Cache::pkgcache=pkgcache.bin \
 		-o Dir::Cache::srcpkgcache=srcpkgcache.bin -o APT::Architecture="$K_ARCH" \
+		-o APT::Architectures::="$K_ARCH" -o APT::Architectures::=amd64 \
 		-o APT::Sandbox::User=root "$@"
 }
 
@@ -72,7 +73,9 @@ resolve_kernel() {
 	K_DEBS=${K_DEBS//,/ }
 	# shellcheck disable=SC2086 # a list
 	K_DEBS="$K_DEBS $(apt_private apt-cache depends --no-recommends --no-suggests $K_DEBS |
-		awk '$1 == "Depends:" && $2 ~ /^linux-(binary|modules|base|headers|kbuild)-[0-9]/ { print $2 }' |
+		awk '$1 == "Depends:" && $2 ~ /^linux-(binary|modules|base|headers)-[0-9]/ { print $2 }
+			# Programs that run in the chroot.
+			$1 == "Depends:" && $2 ~ /^linux-kbuild-[0-9]/ { print $2 ":amd64" }' |
 		sort -u | tr '\n' ' ')"
 }
 
@@ -149,10 +152,12 @@ fetch_chroot() {
 # make_base DIR: DIR/base.cpio, the part of the initramfs that changes only with
 # the kernel: busybox, the modules. DIR/tree stays, for depmod over added modules.
 make_base() {
-	local dir=$1 tree=$1/tree module file link
+	local dir=$1 tree=$1/tree busybox=$CHROOT/usr/bin/busybox module file link
 	say "making the guest's base for $K_RELEASE ..."
 	mkdir -p "$tree/bin" "$tree/lib/modules/$K_RELEASE" "$tree"/{dev,proc,sys,run,tmp,root,mnt,share,etc,waitprof}
-	cp "$CHROOT/usr/bin/busybox" "$tree/bin/busybox"
+	# Of another architecture it is among the kernel's packages.
+	[ "$K_ARCH" = amd64 ] || busybox=$dir/root/usr/bin/busybox
+	cp "$busybox" "$tree/bin/busybox" || die "no busybox for $K_ARCH; correct tests/vm/kernels"
 	chroot "$CHROOT" /usr/bin/busybox --list-full | while read -r link; do
 		mkdir -p "$tree/${link%/*}"
 		[ -e "$tree/$link" ] || ln -s /bin/busybox "$tree/$link"

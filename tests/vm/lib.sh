@@ -34,13 +34,29 @@ need_root() {
 	[ "$(id -u)" = 0 ] || die "root is needed (chroot and mount); run it as root"
 }
 
-# kernel_row NAME: set K_NAME, K_ARCH, K_SUITES, K_PATTERN, K_PACKAGES, K_DIR.
+# kernel_row NAME: set K_NAME, K_ARCH, K_SUITES, K_PATTERN, K_PACKAGES, K_DIR, and
+# what goes with the architecture: K_MAKE, arguments for the kernel's make;
+# K_CROSS, what the names of the compiler and its tools begin with; and QEMU's
+# name, machine, processor (another with --icount) and console.
 kernel_row() {
 	local row
 	row=$(awk -v n="$1" '$1 == n' "$VM/kernels")
 	[ -n "$row" ] || die "unknown kernel '$1'; tests/vm/kernels has: $(kernel_names)"
 	read -r K_NAME K_ARCH K_SUITES K_PATTERN K_PACKAGES <<<"$row"
 	K_DIR=$CACHE/kernels/$K_NAME
+	case $K_ARCH in
+	amd64)
+		K_MAKE=() K_CROSS=''
+		K_QEMU=qemu-system-x86_64 K_MACHINE=() K_CPU=max K_CPU_ICOUNT=qemu64 K_CONSOLE=ttyS0
+		;;
+	arm64)
+		K_CROSS=aarch64-linux-gnu- K_MAKE=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+		K_QEMU=qemu-system-aarch64 K_MACHINE=(-M "virt,gic-version=3") K_CONSOLE=ttyAMA0
+		# Return addresses are signed, by a function that costs little here
+		K_CPU=max,pauth-impdef=on K_CPU_ICOUNT=$K_CPU
+		;;
+	*) die "kernel '$1' is of architecture '$K_ARCH', which tests/vm/lib.sh does not know" ;;
+	esac
 }
 
 kernel_names() { awk '!/^#/ && NF { printf "%s%s", sep, $1; sep = " " }' "$VM/kernels"; }

@@ -21,7 +21,7 @@ make_modules() {
 	for m in /build/src /build/src/tests/kmod; do
 		[ -e "$dir${m#/build}/Kbuild" ] || [ -e "$dir${m#/build}/Makefile" ] || continue
 		in_chroot --bind "$dir" make -j"$(nproc)" -C "/usr/src/linux-headers-$K_RELEASE" \
-			M="$m" CC=gcc KBUILD_EXTRA_SYMBOLS="$([ $m = /build/src ] || echo /build/src/Module.symvers)" \
+			"${K_MAKE[@]}" M="$m" CC="${K_CROSS}gcc" KBUILD_EXTRA_SYMBOLS="$([ $m = /build/src ] || echo /build/src/Module.symvers)" \
 			"$@" modules 2>&1 || status=$?
 		[ "$status" = 0 ] || break
 	done
@@ -78,7 +78,7 @@ pack_modules() {
 	for ko in "$dir"/src/*.ko "$dir"/src/tests/kmod/*.ko; do
 		[ -e "$ko" ] || continue
 		# Without the debugging information, as modules_install would do.
-		in_chroot --bind "$dir" strip -g "/build/${ko#"$dir/"}" -o "/build/tree/waitprof/${ko##*/}" ||
+		in_chroot --bind "$dir" "${K_CROSS}strip" -g "/build/${ko#"$dir/"}" -o "/build/tree/waitprof/${ko##*/}" ||
 			die "cannot strip $ko"
 		cp "$tree/waitprof/${ko##*/}" "$to/extra/"
 	done
@@ -92,7 +92,7 @@ pack_modules() {
 
 # build_fixtures: set FIXTURES_CPIO; the programs are static, linked in the chroot.
 build_fixtures() {
-	local dir=$CACHE/build/fixtures stamp
+	local dir=$CACHE/build/fixtures-$K_ARCH stamp
 	FIXTURES_CPIO=$dir/fixtures.cpio
 	mkdir -p "$dir"
 	if [ ! -d "$REPO/tests/fixtures" ]; then
@@ -107,7 +107,7 @@ build_fixtures() {
 	rm -rf "$dir"
 	copy_sources "$REPO/tests" "$dir/waitprof" fixtures
 	say "building the fixture programs ..."
-	if ! in_chroot --bind "$dir/waitprof" make -j"$(nproc)" -C /build/fixtures CC=gcc LDFLAGS=-static >"$dir/log" 2>&1; then
+	if ! in_chroot --bind "$dir/waitprof" make -j"$(nproc)" -C /build/fixtures CC="${K_CROSS}gcc" LDFLAGS=-static >"$dir/log" 2>&1; then
 		cat "$dir/log" >&2
 		die "the fixture programs do not build"
 	fi
