@@ -47,7 +47,7 @@ static u32 waitprof_path_child(u32 parent, u32 site)
 noinline u32 waitprof_path_walk(struct waitprof_recent *r, u32 tracker,
 				unsigned long ip, struct pt_regs *regs)
 {
-	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
+	unsigned long *slot = waitprof_entry_slot(regs);
 	struct waitprof_frame frames[WAITPROF_DEPTH_MAX];
 	u32 path = WAITPROF_PATH_ROOT(tracker), n, i;
 	u32 turns = READ_ONCE(waitprof_memo_turns);

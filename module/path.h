@@ -62,10 +62,10 @@ u32 waitprof_path_walk(struct waitprof_recent *r, u32 tracker,
 static __always_inline bool waitprof_frames_differ(const struct waitprof_recent *r,
 						   u32 i)
 {
-	return (READ_ONCE_NOCHECK(*r->frame[i].at) ^ r->frame[i].ra) |
-	       (READ_ONCE_NOCHECK(*r->frame[i + 1].at) ^ r->frame[i + 1].ra) |
-	       (READ_ONCE_NOCHECK(*r->frame[i + 2].at) ^ r->frame[i + 2].ra) |
-	       (READ_ONCE_NOCHECK(*r->frame[i + 3].at) ^ r->frame[i + 3].ra);
+	return (waitprof_ra(r->frame[i].at) ^ r->frame[i].ra) |
+	       (waitprof_ra(r->frame[i + 1].at) ^ r->frame[i + 1].ra) |
+	       (waitprof_ra(r->frame[i + 2].at) ^ r->frame[i + 2].ra) |
+	       (waitprof_ra(r->frame[i + 3].at) ^ r->frame[i + 3].ra);
 }
 
 /**
@@ -80,8 +80,8 @@ static __always_inline bool waitprof_frames_differ(const struct waitprof_recent 
 static __always_inline u32 waitprof_path(u32 tracker, unsigned long ip,
 					 struct pt_regs *regs)
 {
-	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
-	u32 i = (READ_ONCE_NOCHECK(*slot) >> 4) % WAITPROF_RECENTS;
+	unsigned long *slot = waitprof_entry_slot(regs);
+	u32 i = (waitprof_ra(slot) >> 4) % WAITPROF_RECENTS;
 	struct waitprof_recent *r = &(*this_cpu_ptr(&waitprof_recents))[i];
 
 	if (unlikely(r->slot != slot || r->tracker != tracker ||

@@ -13,8 +13,8 @@
  * struct waitprof_handoff - what the probe on schedule() leaves for the switch on
  * its CPU
  * @task: whose sleep it is about; NULL if there is nothing
- * @slot: place on its stack of the return address of schedule()
- * @ra: that return address
+ * @call: tells this call of schedule() from others, see waitprof_call()
+ * @ra: its return address
  * @state: the task's state then
  * @row: where the wait will be counted
  * @hits: how often that probe was reached at all
@@ -23,11 +23,11 @@
  * So while it stands, the task has been running on this CPU without a break;
  * yet the sleep at hand need not be the one that it saw: schedule()
  * may have picked its caller again, and other functions enter __schedule() by
- * themselves. Hence the place on the stack.
+ * themselves. Hence @call.
  */
 struct waitprof_handoff {
 	struct task_struct *task;
-	unsigned long *slot;
+	unsigned long call;
 	unsigned long ra;
 	unsigned int state;
 	u32 row;
@@ -45,7 +45,7 @@ static __always_inline u64 waitprof_now(void)
 {
 	if (static_branch_unlikely(&waitprof_mono))
 		return ktime_get_mono_fast_ns();
-	return sched_clock_cpu(smp_processor_id());
+	return cpu_clock(smp_processor_id());
 }
 
 /**
@@ -165,7 +165,7 @@ static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
 
 	/* The scheduler adds this stretch only after the tracepoint. */
 	if (static_branch_unlikely(&waitprof_mono))
-		now = sched_clock_cpu(smp_processor_id());
+		now = cpu_clock(smp_processor_id());
 	if (queued)
 		runq += now - queued;
 	if (unlikely((u64)runq > len))
@@ -229,9 +229,9 @@ static __always_inline void waitprof_record_schedule(unsigned long ip,
 		WRITE_ONCE(h->task, NULL);
 		return;
 	}
-	slot = (unsigned long *)kernel_stack_pointer(regs);
-	h->slot = slot;
-	h->ra = READ_ONCE_NOCHECK(*slot);
+	slot = waitprof_entry_slot(regs);
+	h->call = waitprof_call(slot);
+	h->ra = waitprof_ra(slot);
 	h->state = state;
 	h->row = waitprof_row(waitprof_site(slot, regs, ip),
 			      waitprof_kind(t, state));
@@ -276,9 +276,9 @@ static __always_inline bool waitprof_handed_off(struct waitprof_handoff *h,
 						unsigned int state,
 						unsigned long *slot)
 {
-	return h->task == t && h->slot == slot &&
+	return h->task == t && h->call == waitprof_call(slot) &&
 	       (h->state == state || WAITPROF_STATE_LOST(state)) &&
-	       h->ra == READ_ONCE_NOCHECK(*slot);
+	       h->ra == waitprof_ra(slot);
 }
 
 /* The row of a sleep; @ra: place of the return address of the switch probe. */

@@ -66,6 +66,7 @@ static bool waitprof_entry(const char *symbol)
 	static const char * const entries[] = {
 		"do_syscall_64", "do_int80_syscall_32", "__do_fast_syscall_32",
 		"do_int80_emulation", "invoke_syscall", "el0_svc_common",
+		"el0t_64_sync", "el0t_32_sync", "el1h_64_sync", "el1h_64_irq",
 	};
 
 	return match_string(entries, ARRAY_SIZE(entries), symbol) >= 0;
@@ -119,7 +120,7 @@ static u64 *waitprof_memo_way(unsigned long ra)
 static u64 waitprof_memo_distance(u64 what, unsigned long *slot,
 				  unsigned long *next, unsigned long *bp)
 {
-	u64 d = next - slot;
+	u64 d = waitprof_distance(slot, next);
 	u64 lo = what >> WAITPROF_MEMO_LO & WAITPROF_MEMO_DISTANCE;
 	u64 hi = what >> WAITPROF_MEMO_HI & WAITPROF_MEMO_DISTANCE;
 
@@ -212,13 +213,13 @@ static unsigned long *waitprof_memo_next(unsigned long *p, u64 what)
 	    (!waitprof_unwind_text(READ_ONCE_NOCHECK(p[lo])) ||
 	     waitprof_unwind_text(READ_ONCE_NOCHECK(p[lo - 1]))))
 		return NULL;
-	return p + lo;
+	return waitprof_up(p, lo);
 }
 
 /* The frame's return address lies behind the trampoline of a return probe. */
 static void waitprof_memo_learn_hooked(const struct waitprof_seen *f)
 {
-	struct waitprof_seen hook = { .ra = READ_ONCE_NOCHECK(*f->slot) };
+	struct waitprof_seen hook = { .ra = waitprof_ra(f->slot) };
 
 	if (hook.ra != f->ra && waitprof_hidden_ra(f->slot) == f->ra)
 		waitprof_memo_learn(&hook, WAITPROF_MEMO_HOOKED, NULL);
@@ -231,7 +232,7 @@ static u64 waitprof_memo_look(unsigned long *slot, unsigned long *ra)
 {
 	u64 what;
 
-	*ra = READ_ONCE_NOCHECK(*slot);
+	*ra = waitprof_ra(slot);
 	what = waitprof_memo_what(*ra);
 	if (what != WAITPROF_MEMO_HOOKED)
 		return what;
@@ -298,40 +299,41 @@ static bool waitprof_shortcut_read(struct waitprof_shortcut *s,
 				   unsigned long *slot, bool *common)
 {
 	char *symbol = *this_cpu_ptr(&waitprof_symbol);
-	unsigned long *p = slot;
-	struct waitprof_unwind u;
 	unsigned int inner = 0;
+	struct waitprof_unwind u;
+	unsigned long *up;
 
-	s->ra0 = READ_ONCE_NOCHECK(*slot);
+	s->ra0 = waitprof_ra(slot);
+	s->d = 0;
 	if (!waitprof_unwind_here(&u, slot) || waitprof_unwind_ra(&u) != s->ra0)
 		return false;
 	for (;;) {
-		s->d1 = p - slot;
+		s->d1 = s->d;
 		s->ra1 = waitprof_unwind_ra(&u);
 		waitprof_classify(s->ra1, symbol);
 		waitprof_unwind_next(&u);
-		p = waitprof_unwind_slot(&u);
-		if (!p || unwind_error(&u.st))
+		up = waitprof_unwind_slot(&u);
+		if (!up || !waitprof_unwind_sure(&u))
 			return false;
+		s->d += waitprof_distance(slot, up);
+		slot = up;
 		if (!waitprof_inner(symbol))
 			break;
 		inner++;
 	}
-	s->d = p - slot;
 	*common = inner == 1 && !strcmp(symbol, "schedule");
 	return inner;
 }
 
-/* The shortcut that fits at @slot; NULL if none does. */
-static const struct waitprof_shortcut *
-waitprof_shortcut_find(unsigned long *slot)
+/* Where the shortcut that fits at @slot leads; NULL if none does. */
+static unsigned long *waitprof_shortcut_find(unsigned long *slot)
 {
 	const struct waitprof_shortcut *s = waitprof_shortcuts;
+	unsigned long *end = NULL;
 
-	for (; s < waitprof_shortcuts + WAITPROF_SHORTCUTS; s++)
-		if (waitprof_shortcut_fits(s, slot))
-			return s;
-	return NULL;
+	for (; s < waitprof_shortcuts + WAITPROF_SHORTCUTS && !end; s++)
+		end = waitprof_shortcut_end(s, slot);
+	return end;
 }
 
 /* Keep what was read at @slot, if there is room and nobody else is at it. */
@@ -349,7 +351,7 @@ static void waitprof_shortcut_keep(const struct waitprof_shortcut *new,
 		s->ra1 = new->ra1;
 		s->d1 = new->d1;
 		s->d = new->d;
-		/* Pairs with waitprof_shortcut_fits(). */
+		/* Pairs with waitprof_shortcut_end(). */
 		smp_store_release(&s->ra0, new->ra0);
 	}
 	clear_bit_unlock(0, &waitprof_memo_busy);
@@ -365,13 +367,13 @@ static void waitprof_shortcut_keep(const struct waitprof_shortcut *new,
  */
 noinline unsigned long *waitprof_past_others(unsigned long *slot)
 {
-	const struct waitprof_shortcut *s = waitprof_shortcut_find(slot);
+	unsigned long *end = waitprof_shortcut_find(slot);
 	struct waitprof_shortcut new;
 	unsigned long flags;
 	bool common, sure;
 
-	if (s)
-		return slot + s->d;
+	if (end)
+		return end;
 	if (!waitprof_unwind_begin(&flags))
 		return NULL;
 	sure = waitprof_shortcut_read(&new, slot, &common);
@@ -379,7 +381,7 @@ noinline unsigned long *waitprof_past_others(unsigned long *slot)
 	if (!sure)
 		return NULL;
 	waitprof_shortcut_keep(&new, slot, common);
-	return slot + new.d;
+	return waitprof_shortcut_end(&new, slot);
 }
 
 /* Find the site with the kernel's unwinder, which has been started. @learn: the
@@ -393,7 +395,7 @@ static u32 waitprof_unwind_site(struct waitprof_unwind *u, bool learn)
 
 	for (i = 0; i < WAITPROF_DEPTH; i++, waitprof_unwind_next(u)) {
 		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
-		bool sure = learn && !unwind_error(&u->st);
+		bool sure = learn && waitprof_unwind_sure(u);
 		enum waitprof_sort sort;
 
 		if (!f.ra)
@@ -516,14 +518,14 @@ static u32 waitprof_memo_frames(unsigned long *slot, u32 depth,
 	u64 what;
 	u32 n = 0;
 
-	*fixed = true;
+	*fixed = waitprof_slots_fixed();
 	while (slot) {
 		unsigned long ra;
 
 		what = waitprof_memo_look(slot, &ra);
 		if (!(u32)what)
 			return 0;
-		if (ra != READ_ONCE_NOCHECK(*slot))
+		if (ra != waitprof_ra(slot))
 			*fixed = false;
 		frames[n].ra = ra;
 		frames[n].slot = slot;
@@ -548,7 +550,7 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
 
 	for (; n < depth; waitprof_unwind_next(u)) {
 		struct waitprof_seen f = { .ra = waitprof_unwind_ra(u) };
-		bool sure = !unwind_error(&u->st);
+		bool sure = waitprof_unwind_sure(u);
 		enum waitprof_sort sort;
 
 		f.slot = waitprof_unwind_slot(u);
@@ -581,7 +583,7 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
 			break;
 		}
 	}
-	if (before.slot && !unwind_error(&u->st))
+	if (before.slot && waitprof_unwind_sure(u))
 		waitprof_memo_learn(&before, site, NULL);
 	return n;
 }
@@ -603,7 +605,7 @@ static noinline u32 waitprof_unwind_frames(struct waitprof_unwind *u, u32 depth,
 u32 waitprof_site_frames(struct pt_regs *regs, unsigned long ip, u32 depth,
 			 struct waitprof_frame *frames, bool *fixed)
 {
-	unsigned long *slot = (unsigned long *)kernel_stack_pointer(regs);
+	unsigned long *slot = waitprof_entry_slot(regs);
 	u32 n = waitprof_memo_frames(slot, depth, frames, fixed);
 	struct waitprof_unwind u;
 	unsigned long flags;

@@ -13,6 +13,9 @@
  * saved frame pointer, while a word too far up could be an old return address:
  * so the smaller is taken if the word is an address of code, known or not.
  *
+ * Where the frames on a stack are linked (arm64), all distances are 1, and
+ * waitprof_up() follows the links.
+ *
  * An entry, once written, keeps its address until its module goes; so a reader
  * needs no lock. Address 0 marks an empty entry and is never looked up.
  */
@@ -67,24 +70,10 @@ struct waitprof_memo {
 /* Ways from a caller of __schedule() to the switch probe. There are six: from
  * schedule(), rt_mutex_schedule() and schedule_rtlock(), each with and without
  * other listeners to sched_switch.
+ * The first shortcut is the one that nearly every sleep takes: by schedule(), and
+ * nobody else listens.
  */
 #define WAITPROF_SHORTCUTS	8
-
-/**
- * struct waitprof_shortcut - the frames that begin a sleep
- * @ra0: return address of the switch probe; 0: not known
- * @ra1: return address of __schedule()
- * @d1: distance between the two, in words
- * @d: distance from the first to the return address of the caller of
- *	__schedule()
- *
- * Two comparisons in place of two look-ups or three. The first shortcut is the
- * one that nearly every sleep takes: by schedule(), and nobody else listens.
- */
-struct waitprof_shortcut {
-	unsigned long ra0, ra1;
-	u32 d1, d;
-};
 
 /**
  * struct waitprof_site_stats - what the memo is worth, per CPU
@@ -154,7 +143,7 @@ static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
 	u64 what;
 
 	for (;;) {
-		what = waitprof_memo_what(READ_ONCE_NOCHECK(*p));
+		what = waitprof_memo_what(waitprof_ra(p));
 		if (likely((s64)what < 0))
 			return what;
 		what >>= WAITPROF_MEMO_LO;
@@ -162,7 +151,7 @@ static __always_inline u32 waitprof_memo_walk(unsigned long *slot)
 		if (unlikely(what - 1 >= WAITPROF_MEMO_DISTANCE))
 			return what ? waitprof_memo_walk_both(p) :
 				      WAITPROF_SITE_NONE;
-		p += what;
+		p = waitprof_up(p, what);
 		if (unlikely(!waitprof_same_stack(p, slot)))
 			return WAITPROF_SITE_NONE;
 	}
@@ -189,14 +178,6 @@ static __always_inline u32 waitprof_site(unsigned long *slot,
 	return site;
 }
 
-static __always_inline bool
-waitprof_shortcut_fits(const struct waitprof_shortcut *s, unsigned long *slot)
-{
-	/* Pairs with waitprof_shortcut_keep(). */
-	return smp_load_acquire(&s->ra0) == READ_ONCE_NOCHECK(*slot) &&
-	       READ_ONCE_NOCHECK(slot[s->d1]) == s->ra1;
-}
-
 /**
  * waitprof_past_schedule() - skip the frames that begin a sleep
  * @slot: place of the switch probe's return address
@@ -208,11 +189,8 @@ waitprof_shortcut_fits(const struct waitprof_shortcut *s, unsigned long *slot)
 static __always_inline unsigned long *
 waitprof_past_schedule(unsigned long *slot)
 {
-	const struct waitprof_shortcut *s = &waitprof_shortcuts[0];
-
-	if (likely(waitprof_shortcut_fits(s, slot)))
-		return slot + s->d;
-	return waitprof_past_others(slot);
+	return waitprof_shortcut_end(&waitprof_shortcuts[0], slot) ?:
+	       waitprof_past_others(slot);
 }
 
 /**

@@ -10,9 +10,11 @@
 #include <linux/sched/clock.h>
 #include <linux/ktime.h>
 #include <linux/cpumask.h>
+#include "compat/version.h"
+#ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
 #include <asm/tsc.h>
-#include "compat/version.h"
+#endif
 
 /* task_struct::state became __state in 5.14, 2f064a59a11f. */
 static __always_inline unsigned int waitprof_task_state(struct task_struct *t)
@@ -104,13 +106,14 @@ static __always_inline bool waitprof_switch_blocked(struct task_struct *t,
 /**
  * waitprof_sched_clock_good() - is the scheduler's clock one for all CPUs?
  *
- * x86 falls back to a clock of each CPU's own, kept together only to within a
- * tick, once it distrusts the TSC; and so it does under a hypervisor whose
- * clock is not stable, which no exported symbol tells. So there the processor
- * has to promise that the TSC is.
+ * arm64 has one counter for all. x86 falls back to a clock of each CPU's own,
+ * kept together only to within a tick, once it distrusts the TSC; and so it
+ * does under a hypervisor whose clock is not stable, which no exported symbol
+ * tells. So there the processor has to promise that the TSC is.
  */
 static inline bool waitprof_sched_clock_good(void)
 {
+#ifdef CONFIG_X86_64
 	if (num_possible_cpus() == 1)
 		return true;
 	if (check_tsc_unstable())
@@ -118,6 +121,9 @@ static inline bool waitprof_sched_clock_good(void)
 	return !boot_cpu_has(X86_FEATURE_HYPERVISOR) ||
 	       (boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
 		boot_cpu_has(X86_FEATURE_NONSTOP_TSC));
+#else
+	return true;
+#endif
 }
 
 #endif /* _WAITPROF_COMPAT_SCHED_H */

@@ -1,106 +1,150 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's own unwinder, frame by frame, with the place on the stack of
- * each return address. stack_trace_save() gives addresses only, and the memo
- * of module/site.c lives on distances.
+ * Up a stack from one return address to the next, and the unwinder that knows
+ * the way from anywhere. A "slot" is the place of a return address in memory.
  *
- * The unwinders take no lock and allocate nothing; they may be called with
- * the run-queue lock held.
+ * Nothing here takes a lock or allocates; all may be called with the run-queue
+ * lock held.
  */
 #ifndef _WAITPROF_COMPAT_UNWIND_H
 #define _WAITPROF_COMPAT_UNWIND_H
 
-#include <linux/ptrace.h>
 #ifdef CONFIG_KRETPROBE_ON_RETHOOK
 #include <linux/rethook.h>
 #endif
 #include <linux/sched.h>
-#include <asm/unwind.h>
-#include "compat/version.h"
+#include <linux/types.h>
+
+struct pt_regs;
+struct task_struct;
+struct waitprof_unwind;
 
 /**
- * struct waitprof_unwind - where an unwinding stands
- * @st: the kernel's state
+ * struct waitprof_shortcut - the frames that begin a sleep
+ * @ra0: return address of the switch probe; 0: not known
+ * @ra1: return address of __schedule()
+ * @d1: distance between the two
+ * @d: distance from the first to the return address of the caller of
+ *	__schedule()
+ *
+ * Two comparisons in place of two look-ups or three.
  */
-struct waitprof_unwind {
-	struct unwind_state st;
+struct waitprof_shortcut {
+	unsigned long ra0, ra1;
+	u32 d1, d;
 };
+
+/**
+ * waitprof_ra() - the return address at a slot
+ * @slot: the slot
+ */
+static inline unsigned long waitprof_ra(const unsigned long *slot);
+
+/**
+ * waitprof_up() - the next slot up the stack
+ * @slot: a slot on the stack of the running task, or of one that stays asleep
+ * @distance: from it to the next, as waitprof_distance() has it
+ *
+ * Return: the slot, not to be read if it is not on the same stack.
+ */
+static inline unsigned long *waitprof_up(unsigned long *slot, unsigned long distance);
+
+/**
+ * waitprof_distance() - what is to be known of a slot to find the next
+ * @slot: the slot
+ * @next: the next
+ *
+ * Return: words; the same for all where slots are linked.
+ */
+static inline unsigned long waitprof_distance(const unsigned long *slot,
+				       const unsigned long *next);
+
+/**
+ * waitprof_slots_fixed() - do the slots of a path that is taken again lie where
+ * they lay?
+ *
+ * As long as their distances do not vary. Where slots are linked, the links
+ * would have to be followed.
+ */
+static inline bool waitprof_slots_fixed(void);
+
+/**
+ * waitprof_entry_slot() - where a function that was just entered returns to
+ * @regs: the registers at its entry
+ */
+static inline unsigned long *waitprof_entry_slot(struct pt_regs *regs);
+
+/**
+ * waitprof_call() - what tells a call from others with its return address
+ * @slot: the slot of that, at the entry or later; or NULL
+ *
+ * Return: a number that no call has which lies elsewhere on the stack.
+ */
+static inline unsigned long waitprof_call(const unsigned long *slot);
+
+/**
+ * waitprof_shortcut_end() - pass the frames that begin a sleep
+ * @s: the shortcut
+ * @slot: that of the switch probe's return address
+ *
+ * Return: slot of the return address of the caller of __schedule(); NULL if the
+ *	frames are others.
+ */
+static inline unsigned long *waitprof_shortcut_end(const struct waitprof_shortcut *s,
+					    unsigned long *slot);
 
 /**
  * waitprof_unwind_slot() - where the return address of this frame lies
  * @u: the unwinding
  *
- * Return: its place on the stack; NULL at the end and in a frame that was
- * entered by an exception, which has none.
+ * Return: its slot; NULL at the end and in a frame that was entered by an
+ *	exception, which has none.
  */
-static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
-{
-	if (unwind_done(&u->st) || u->st.regs)
-		return NULL;
-	return u->st.sp ? (unsigned long *)u->st.sp - 1 : NULL;
-}
+static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u);
 
 /**
  * waitprof_unwind_ra() - the return address of this frame
  * @u: the unwinding
  *
  * Return: the address, the real one where a tracer has put its trampoline in
- * its place; 0 at the end.
+ *	its place; 0 at the end.
  */
-static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
-{
-	return unwind_get_return_address(&u->st);
-}
+static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u);
 
 /**
  * waitprof_unwind_bp() - the frame pointer register of the function that this
  * frame's return address lies in
  * @u: the unwinding; it has a slot
  */
-static inline unsigned long *waitprof_unwind_bp(struct waitprof_unwind *u)
-{
-	return (unsigned long *)u->st.bp;
-}
+static inline unsigned long *waitprof_unwind_bp(struct waitprof_unwind *u);
+
+/**
+ * waitprof_unwind_sure() - is the unwinder sure of its way so far?
+ * @u: the unwinding
+ */
+static inline bool waitprof_unwind_sure(struct waitprof_unwind *u);
 
 /**
  * waitprof_unwind_text() - may a word be a return address?
  * @word: read from a stack
- *
- * x86-64 has the kernel and its modules in the highest 2 GiB, and there neither
- * stacks nor memory of slab or pages.
  */
-static inline bool waitprof_unwind_text(unsigned long word)
-{
-	return word >= __START_KERNEL_map;
-}
+static inline bool waitprof_unwind_text(unsigned long word);
 
 /**
  * waitprof_unwind_next() - go to the caller's frame
  * @u: the unwinding
  */
-static inline void waitprof_unwind_next(struct waitprof_unwind *u)
-{
-	unwind_next_frame(&u->st);
-}
+static inline void waitprof_unwind_next(struct waitprof_unwind *u);
 
 /**
  * waitprof_unwind_here() - start on the running task's own stack
  * @u: the unwinding
- * @slot: the place of the return address to start at
+ * @slot: the slot to start at
  *
- * Return: whether that place was found.
+ * Return: whether it was found.
  */
 static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
-					unsigned long *slot)
-{
-	/* Kernels differ in whether this stops at @slot or one after it, so
-	 * the last steps are ours.
-	 */
-	__unwind_start(&u->st, current, NULL, slot - 1);
-	while (!unwind_done(&u->st) && waitprof_unwind_slot(u) < slot)
-		unwind_next_frame(&u->st);
-	return waitprof_unwind_slot(u) == slot;
-}
+				 unsigned long *slot);
 
 /**
  * waitprof_unwind_regs() - start at the entry of a function
@@ -108,21 +152,12 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
  * @ip: where the entry is
  * @regs: the registers there
  *
- * The first frame is that of the function's caller. @regs->ip cannot be used:
- * what it says depends on how the probe was reached (int3, ftrace, jump).
+ * The first frame is that of the function's caller.
  *
  * Return: whether there is a first frame.
  */
-static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
-					unsigned long ip, struct pt_regs *regs)
-{
-	unsigned long saved = instruction_pointer(regs);
-
-	instruction_pointer_set(regs, ip);
-	__unwind_start(&u->st, current, regs, NULL);
-	instruction_pointer_set(regs, saved);
-	return !unwind_done(&u->st);
-}
+static inline bool waitprof_unwind_regs(struct waitprof_unwind *u, unsigned long ip,
+				 struct pt_regs *regs);
 
 /**
  * waitprof_unwind_task() - start in a task that is off its CPU
@@ -132,18 +167,21 @@ static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
  * Return: whether there is a first frame.
  */
 static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
-					struct task_struct *t)
-{
-	unwind_start(&u->st, t, NULL, NULL);
-	return !unwind_done(&u->st);
-}
+				 struct task_struct *t);
+
+#ifdef CONFIG_X86_64
+#include "compat/unwind_orc.h"
+#else
+#include "compat/unwind_record.h"
+#endif
 
 /**
  * waitprof_hidden_ra() - the return address that a return probe has replaced
- * @slot: its place, on the running task's stack
+ * @slot: its slot, on the running task's stack
  *
  * The kernel's own look-up is not exported. Return probes are kept so where
- * they are rethooks (5.18, 54ecbe6f1ed5; on x86 73f9b911faa7).
+ * they are rethooks (5.18, 54ecbe6f1ed5; on x86 73f9b911faa7), and by what tells
+ * one call from others.
  *
  * Return: the address; 0 if it cannot be told.
  */
@@ -158,7 +196,7 @@ static inline unsigned long waitprof_hidden_ra(unsigned long *slot)
 		struct rethook_node *r =
 			container_of(n, struct rethook_node, llist);
 
-		if (r->frame == (unsigned long)slot)
+		if (r->frame == waitprof_call(slot))
 			ra = r->ret_addr;
 	}
 #endif

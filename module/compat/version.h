@@ -15,11 +15,11 @@
 #error "waitprof needs Linux 5.10 or newer"
 #endif
 
-#if !defined(CONFIG_X86_64) || !defined(CONFIG_SMP)
-#error "waitprof is for x86-64 with CONFIG_SMP so far"
+#if !(defined(CONFIG_X86_64) || defined(CONFIG_ARM64)) || !defined(CONFIG_SMP)
+#error "waitprof is for x86-64 and arm64 with CONFIG_SMP so far"
 #endif
 
-#ifndef CONFIG_UNWINDER_ORC
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UNWINDER_ORC)
 #error "waitprof needs a kernel with CONFIG_UNWINDER_ORC"
 #endif
 

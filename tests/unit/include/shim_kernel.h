@@ -75,7 +75,7 @@ static u64 shim_real __maybe_unused;
 static s64 shim_clock_off[SHIM_CPUS] __maybe_unused;
 static bool shim_tsc_unstable __maybe_unused;
 
-#define sched_clock_cpu(cpu)	(shim_clock + shim_clock_off[cpu])
+#define cpu_clock(cpu)	(shim_clock + shim_clock_off[cpu])
 #define ktime_get_mono_fast_ns() shim_mono
 #define ktime_get_real_ns()	shim_real
 #define check_tsc_unstable()	shim_tsc_unstable

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * arm64: each function that calls another has a frame record on its stack,
+ *
+ *	{ frame pointer of the caller, return address }
+ *
+ * and the frame pointer register x29 holds the address of the innermost. So the
+ * records are linked, and the word before a slot leads to the next one. At its
+ * entry a function has no record yet: x29 is still the caller's, and the return
+ * address is in x30. A kprobe's handler finds these two side by side in its
+ * registers, just like a record.
+ *
+ * The kernel's own unwinder is not exported. It goes by the same records; it
+ * also knows the way from one stack to another, which is not needed here.
+ */
+#ifndef _WAITPROF_COMPAT_UNWIND_RECORD_H
+#define _WAITPROF_COMPAT_UNWIND_RECORD_H
+
+#include <linux/compiler.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <asm/pointer_auth.h>
+#include "compat/version.h"
+
+/* A return address is stored with a signature in its upper bits.
+ * ptrauth_strip_kernel_insn_pac() came in 6.5, ca708599ca99.
+ */
+static __always_inline unsigned long waitprof_ra(const unsigned long *slot)
+{
+	unsigned long ra = READ_ONCE_NOCHECK(*slot);
+
+#ifdef ptrauth_strip_kernel_insn_pac
+	return ptrauth_strip_kernel_insn_pac(ra);
+#else
+	return ra ? ptrauth_strip_insn_pac(ra) : 0;
+#endif
+}
+
+/* The slot of the record at @fp, if that lies above @from on the same stack.
+ * The size of a stack is a power of two, and it is aligned to that.
+ */
+static __always_inline unsigned long *waitprof_record_slot(unsigned long fp,
+							   unsigned long from)
+{
+	unsigned long slot = fp + sizeof(long);
+
+	if (unlikely(slot <= from || slot % sizeof(long) ||
+		     (slot ^ from) & ~(THREAD_SIZE - 1)))
+		return NULL;
+	return (unsigned long *)slot;
+}
+
+static __always_inline unsigned long *waitprof_up(unsigned long *slot,
+						  unsigned long distance)
+{
+	return waitprof_record_slot(READ_ONCE_NOCHECK(slot[-1]),
+				    (unsigned long)slot);
+}
+
+static inline unsigned long waitprof_distance(const unsigned long *slot,
+					      const unsigned long *next)
+{
+	return 1;
+}
+
+static __always_inline bool waitprof_slots_fixed(void)
+{
+	return false;
+}
+
+static __always_inline unsigned long *waitprof_entry_slot(struct pt_regs *regs)
+{
+	return (unsigned long *)&regs->regs[30];
+}
+
+/* The caller's frame pointer. */
+static __always_inline unsigned long waitprof_call(const unsigned long *slot)
+{
+	return slot ? READ_ONCE_NOCHECK(slot[-1]) : 1 /* which none is */;
+}
+
+static __always_inline unsigned long *
+waitprof_shortcut_end(const struct waitprof_shortcut *s, unsigned long *slot)
+{
+	u32 i;
+
+	/* Pairs with waitprof_shortcut_keep(). */
+	if (unlikely(smp_load_acquire(&s->ra0) != waitprof_ra(slot)))
+		return NULL;
+	for (i = 0; slot && i < s->d1; i++)
+		slot = waitprof_up(slot, 1);
+	if (unlikely(!slot || waitprof_ra(slot) != s->ra1))
+		return NULL;
+	return waitprof_up(slot, 1);
+}
+
+/**
+ * struct waitprof_unwind - where an unwinding stands
+ * @slot: of the return address
+ */
+struct waitprof_unwind {
+	unsigned long *slot;
+};
+
+static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
+{
+	return u->slot;
+}
+
+static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
+{
+	return u->slot ? waitprof_ra(u->slot) : 0;
+}
+
+/* Only of use where distances are. */
+static inline unsigned long *waitprof_unwind_bp(struct waitprof_unwind *u)
+{
+	return NULL;
+}
+
+static inline bool waitprof_unwind_sure(struct waitprof_unwind *u)
+{
+	return true;
+}
+
+/* Only asked where there are two distances. */
+static inline bool waitprof_unwind_text(unsigned long word)
+{
+	return true;
+}
+
+static inline void waitprof_unwind_next(struct waitprof_unwind *u)
+{
+	u->slot = waitprof_up(u->slot, 1);
+}
+
+static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
+					unsigned long *slot)
+{
+	u->slot = slot;
+	return true;
+}
+
+static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
+					unsigned long ip, struct pt_regs *regs)
+{
+	u->slot = waitprof_entry_slot(regs);
+	return true;
+}
+
+static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
+					struct task_struct *t)
+{
+	u->slot = waitprof_record_slot(thread_saved_fp(t),
+				       (unsigned long)task_stack_page(t));
+	return u->slot;
+}
+
+#endif /* _WAITPROF_COMPAT_UNWIND_RECORD_H */
