@@ -83,6 +83,12 @@ load() {
 	}
 }
 
+# shellcheck disable=SC2034 # where clock_nanosleep() waits; for the tests
+case $(uname -m) in
+aarch64) nanosleep=__arm64_sys_clock_nanosleep ;;
+*) nanosleep=__x64_sys_clock_nanosleep ;;
+esac
+
 unload() {
 	[ ! -d /sys/module/waitprof ] || rmmod waitprof
 }

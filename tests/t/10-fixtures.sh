@@ -41,7 +41,7 @@ for hook in kprobe switch; do
 		kernel_fixture "$hook" "$name" 500
 	done
 
-	user_fixture "$hook" __x64_sys_clock_nanosleep 0 nanosleep 23 10
+	user_fixture "$hook" "$nanosleep" 0 nanosleep 23 10
 	user_fixture "$hook" 'pipe_read|anon_pipe_read' 0 pipe 17 10
 	user_fixture "$hook" locks_lock_inode_wait 0 flock 7 20
 	user_fixture "$hook" 'futex_wait|__futex_wait' 0 futex 17 10

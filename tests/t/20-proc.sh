@@ -90,7 +90,7 @@ snap b
 is "on while on changes nothing" "$(state b) $(sum b waits wp_fx_msleep)" "$(state a) 3"
 holds "on while on: the window goes on" "$(word b window_ns) > $(word a window_ns)"
 holds "on while on: the sleepers' waits go on" \
-	"$(sum b oldest_ns __x64_sys_clock_nanosleep) > $(sum a oldest_ns __x64_sys_clock_nanosleep)"
+	"$(sum b oldest_ns "$nanosleep") > $(sum a oldest_ns "$nanosleep")"
 
 # --- format ----------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ unset LC_ALL
 
 snap s
 first=$(sed -n '/HERE/{p;q}' "$tmp/s" | cut -f5)
-is "the longest row is the one with the 150 sleepers" "${first%%+*}" __x64_sys_clock_nanosleep
+is "the longest row is the one with the 150 sleepers" "${first%%+*}" "$nanosleep"
 waitprof here >"$tmp/here"
 is "waitprof here: the longest row is behind its function" \
 	"$(sed -n '1s/^[0-9a-f]* . //p' "$tmp/here")" "${first%%+*}"

@@ -18,7 +18,7 @@ ms=1000
 [ "$(nproc)" -gt 1 ] || ms=300
 
 # Whatever else may be on the stack of one who was preempted or has yielded.
-phantoms='^(exit_to_user_mode.*|irqentry_.*|asm_.*|sysvec_.*|preempt_schedule.*|.*sched_yield|cond_resched.*|__cond_resched.*|do_syscall_64|syscall_exit_.*|entry_.*|wp_busy|wp_fx_(runnable|signal|early|preempted))$'
+phantoms='^(exit_to_user_mode.*|irqentry_.*|asm_.*|sysvec_.*|preempt_schedule.*|.*sched_yield|cond_resched.*|__cond_resched.*|do_syscall_64|invoke_syscall|do_el0_svc|el[01].*|syscall_exit_.*|entry_.*|wp_busy|wp_fx_(runnable|signal|early|preempted))$'
 
 # phantom_free NAME [SWITCHES]: as many waits as voluntary switches, but for those
 # that are no waits
@@ -78,7 +78,7 @@ phantom() {
 	holds "$name: nearly all for what is in it" \
 		"$(sum w waits 'pipe_read|anon_pipe_read' S user) >= $(of inner pipe) * $much"
 	holds "$name: both sides have waited" "$(of inner pipe) >= 1000"
-	is "$name: waits of those in between" "$(sum w waits __x64_sys_clock_nanosleep)" "$(of inner rtsleep)"
+	is "$name: waits of those in between" "$(sum w waits "$nanosleep")" "$(of inner rtsleep)"
 	phantom_free "$name: preempted on the way to sleep"
 	note "$name: $(word w late) sites found at the switch, $(of nivcsw pipe) times preempted"
 	case $1-$2 in

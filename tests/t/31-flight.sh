@@ -156,7 +156,7 @@ flights_hold "after off and on"
 # --- asleep at load (B2) -----------------------------------------------------------------------
 
 # in_flight FILE PID: is it seen?
-site=__x64_sys_clock_nanosleep
+site=$nanosleep
 unload
 begun=$(wpfix now)
 wpfix sleep1 2500 >"$tmp/sleep1" &

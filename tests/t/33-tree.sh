@@ -48,7 +48,7 @@ for hook in kprobe switch; do
 	load hook=$hook check=0 || continue
 	for _try in 1 2 3; do
 		wpfix tree 2 /proc/waitprof "$tmp/w" >"$tmp/tree"
-		asleep nanosleep __x64_sys_clock_nanosleep
+		asleep nanosleep "$nanosleep"
 		in_time $truth $((total - runq)) "$waits" || continue
 		asleep pipe "pipe_read|anon_pipe_read"
 		in_time $truth $((total - runq)) "$waits" && break
@@ -59,7 +59,7 @@ for hook in kprobe switch; do
 	is "$hook: waits of all user tasks" "$(user_waits w)" \
 		$((self + 5 + $(awk '$3 ~ "^wpt-" { n += $4 } END { print n }' "$tmp/tree")))
 	is "$hook: waits of the command itself" "$(sum w waits do_sys_poll S user)" "$self"
-	for kind in "nanosleep __x64_sys_clock_nanosleep 0" "pipe pipe_read|anon_pipe_read 0" "futex futex_wait|__futex_wait 5"; do
+	for kind in "nanosleep $nanosleep 0" "pipe pipe_read|anon_pipe_read 0" "futex futex_wait|__futex_wait 5"; do
 		site=${kind#* }
 		barriers=${site#* }
 		site=${site%% *}
@@ -86,7 +86,7 @@ for hook in kprobe switch; do
 		note "$hook, $kind: $waits waits, $iv preemptions; off the CPU $off + $barrier, waits $total; run delay $delay, in rows $runq"
 	done
 	is "$hook: nobody else has waited" "$(per_row w 'v["waits"] && v["tasks"] == "user" &&
-		fn !~ /^(do_sys_poll|__x64_sys_clock_nanosleep|(anon_)?pipe_(read|write)|(__)?futex_wait)$/ && v["class"] != "L" && v["site"] !~ /\[waitprof\]$/')" ""
+		fn !~ /^(do_sys_poll|'"$nanosleep"'|(anon_)?pipe_(read|write)|(__)?futex_wait)$/ && v["class"] != "L" && v["site"] !~ /\[waitprof\]$/')" ""
 	is "$hook: nothing lost" "$(word w no_slot) $(word w other) $(word w clock_steps)" "0 0 0"
 done
 done_testing

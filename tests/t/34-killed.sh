@@ -28,7 +28,7 @@ for hook in kprobe switch; do
 	flights_hold "$hook: after the load"
 	snap s
 	at_rest=0
-	killed nanosleep __x64_sys_clock_nanosleep S
+	killed nanosleep "$nanosleep" S
 	killed killable wp_fx_killable D
 	at_rest=$(sum s in_flight 'pipe_read|anon_pipe_read')
 	killed pipe 'pipe_read|anon_pipe_read' S
@@ -48,13 +48,13 @@ for hook in kprobe switch; do
 		snap s
 		read -r _what calls truth longest <"$tmp/out"
 		count=$(sed -n 's/^nvcsw\t\([0-9]*\)\t.*/\1/p' "$tmp/out")
-		again "$truth" "$(sum s total_ns __x64_sys_clock_nanosleep)" "$count" "$(sum s waits __x64_sys_clock_nanosleep)" || break
+		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" || break
 	done
 	# A timer that fires before its sleeper is asleep makes no wait.
-	is "$hook: sleeps on one CPU and another" "$(sum s waits __x64_sys_clock_nanosleep)" "$count"
+	is "$hook: sleeps on one CPU and another" "$(sum s waits "$nanosleep")" "$count"
 	holds "$hook: sleeps on one CPU and another: nearly all calls" "$calls == 1000 && $count >= 970"
-	is_time "$hook: sleeps on one CPU and another" "$truth" "$(sum s total_ns __x64_sys_clock_nanosleep)" "$count"
-	holds "$hook: sleeps on one CPU and another: the longest" "$(sum s max_ns __x64_sys_clock_nanosleep) <= $longest"
+	is_time "$hook: sleeps on one CPU and another" "$truth" "$(sum s total_ns "$nanosleep")" "$count"
+	holds "$hook: sleeps on one CPU and another: the longest" "$(sum s max_ns "$nanosleep") <= $longest"
 	flights_hold "$hook: at the end"
 	is "$hook: no wait is longer than the window" "$(per_row s 'v["max_ns"] > window_ns')" ""
 	memo_holds $hook s 300

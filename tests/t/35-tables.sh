@@ -5,7 +5,7 @@
 . ./lib.sh
 
 fixtures
-site=__x64_sys_clock_nanosleep
+site=$nanosleep
 
 # kernel_switches: voluntary ones of all kernel threads
 kernel_switches() {

@@ -85,8 +85,8 @@ for hook in kprobe switch; do
 		"$(sum s in_flight '*' T) $(sum s oldest_pid '*' T) $(sum s waits '*' T)" "1 $pid 0"
 	note "$hook: stopped at $(per_row s 'v["class"] == "T"')"
 	holds "$hook: stopped: since it was" "$(sum s oldest_ns '*' T) >= 300000000 && $(sum s oldest_ns '*' T) <= $(word s window_ns)"
-	is "$hook: stopped: its sleep has ended" "$(sum s waits __x64_sys_clock_nanosleep S user)" \
-		"$((3 - $(sum s in_flight __x64_sys_clock_nanosleep)))"
+	is "$hook: stopped: its sleep has ended" "$(sum s waits "$nanosleep" S user)" \
+		"$((3 - $(sum s in_flight "$nanosleep")))"
 	letters_hold "$hook: one stopped" 8
 	kill -CONT $pid
 	sleep 0.3

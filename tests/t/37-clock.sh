@@ -63,13 +63,13 @@ for hook in kprobe switch; do
 		snap s
 		read -r _what calls truth longest <"$tmp/out"
 		count=$(sed -n 's/^nvcsw\t\([0-9]*\)\t.*/\1/p' "$tmp/out")
-		again "$truth" "$(sum s total_ns __x64_sys_clock_nanosleep)" "$count" "$(sum s waits __x64_sys_clock_nanosleep)" || break
+		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" || break
 	done
 	# A timer that fires before its sleeper is asleep makes no wait.
-	is "$hook: sleeps here and there" "$(sum s waits __x64_sys_clock_nanosleep)" "$count"
+	is "$hook: sleeps here and there" "$(sum s waits "$nanosleep")" "$count"
 	holds "$hook: sleeps here and there: nearly all calls" "$calls == 200 && $count >= 194"
-	is_time "$hook: sleeps here and there" "$truth" "$(sum s total_ns __x64_sys_clock_nanosleep)" "$count"
-	holds "$hook: sleeps here and there: the longest" "$(sum s max_ns __x64_sys_clock_nanosleep) <= $longest"
+	is_time "$hook: sleeps here and there" "$truth" "$(sum s total_ns "$nanosleep")" "$count"
+	holds "$hook: sleeps here and there: the longest" "$(sum s max_ns "$nanosleep") <= $longest"
 	sane "$hook: sleeps here and there" s
 
 	# The window against the clock.
