@@ -57,7 +57,7 @@ static inline unsigned long *waitprof_up(unsigned long *slot, unsigned long dist
  * Return: words; the same for all where slots are linked.
  */
 static inline unsigned long waitprof_distance(const unsigned long *slot,
-				       const unsigned long *next);
+					      const unsigned long *next);
 
 /**
  * waitprof_slots_fixed() - do the slots of a path that is taken again lie where
@@ -91,7 +91,7 @@ static inline unsigned long waitprof_call(const unsigned long *slot);
  *	frames are others.
  */
 static inline unsigned long *waitprof_shortcut_end(const struct waitprof_shortcut *s,
-					    unsigned long *slot);
+						   unsigned long *slot);
 
 /**
  * waitprof_unwind_slot() - where the return address of this frame lies
@@ -144,7 +144,7 @@ static inline void waitprof_unwind_next(struct waitprof_unwind *u);
  * Return: whether it was found.
  */
 static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
-				 unsigned long *slot);
+					unsigned long *slot);
 
 /**
  * waitprof_unwind_regs() - start at the entry of a function
@@ -156,8 +156,8 @@ static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
  *
  * Return: whether there is a first frame.
  */
-static inline bool waitprof_unwind_regs(struct waitprof_unwind *u, unsigned long ip,
-				 struct pt_regs *regs);
+static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
+					unsigned long ip, struct pt_regs *regs);
 
 /**
  * waitprof_unwind_task() - start in a task that is off its CPU
@@ -167,7 +167,7 @@ static inline bool waitprof_unwind_regs(struct waitprof_unwind *u, unsigned long
  * Return: whether there is a first frame.
  */
 static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
-				 struct task_struct *t);
+					struct task_struct *t);
 
 #ifdef CONFIG_X86_64
 #include "compat/unwind_orc.h"

@@ -10,8 +10,10 @@
  * address is in x30. A kprobe's handler finds these two side by side in its
  * registers, just like a record.
  *
- * The kernel's own unwinder is not exported. It goes by the same records; it
- * also knows the way from one stack to another, which is not needed here.
+ * The kernel's own unwinder is exported as stack_trace_save() alone, which gives
+ * addresses of the running task. It knows what a tracer has put its trampoline
+ * in place of, and it is what check=1 compares with; the slots come from the
+ * records. Of a task asleep there are the records only.
  */
 #ifndef _WAITPROF_COMPAT_UNWIND_RECORD_H
 #define _WAITPROF_COMPAT_UNWIND_RECORD_H
@@ -20,11 +22,12 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
+#include <linux/stacktrace.h>
 #include <asm/pointer_auth.h>
 #include "compat/version.h"
 
-/* A return address is stored with a signature in its upper bits.
- * ptrauth_strip_kernel_insn_pac() came in 6.5, ca708599ca99.
+/* A return address is stored with a signature in its upper bits. Since 6.5
+ * there is an instruction's macro that strips it.
  */
 static __always_inline unsigned long waitprof_ra(const unsigned long *slot)
 {
@@ -33,7 +36,7 @@ static __always_inline unsigned long waitprof_ra(const unsigned long *slot)
 #ifdef ptrauth_strip_kernel_insn_pac
 	return ptrauth_strip_kernel_insn_pac(ra);
 #else
-	return ra ? ptrauth_strip_insn_pac(ra) : 0;
+	return ptrauth_strip_insn_pac(ra);
 #endif
 }
 
@@ -98,9 +101,14 @@ waitprof_shortcut_end(const struct waitprof_shortcut *s, unsigned long *slot)
 /**
  * struct waitprof_unwind - where an unwinding stands
  * @slot: of the return address
+ * @at: which of @ra that is
+ * @n: how many of @ra there are
+ * @ra: what the kernel's unwinder says, from our own functions on
  */
 struct waitprof_unwind {
 	unsigned long *slot;
+	unsigned int at, n;
+	unsigned long ra[48];
 };
 
 static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
@@ -110,7 +118,9 @@ static inline unsigned long *waitprof_unwind_slot(struct waitprof_unwind *u)
 
 static inline unsigned long waitprof_unwind_ra(struct waitprof_unwind *u)
 {
-	return u->slot ? waitprof_ra(u->slot) : 0;
+	if (!u->slot)
+		return 0;
+	return u->at < u->n ? u->ra[u->at] : waitprof_ra(u->slot);
 }
 
 /* Only of use where distances are. */
@@ -133,25 +143,47 @@ static inline bool waitprof_unwind_text(unsigned long word)
 static inline void waitprof_unwind_next(struct waitprof_unwind *u)
 {
 	u->slot = waitprof_up(u->slot, 1);
+	u->at++;
+}
+
+/* Ask the kernel's unwinder, and find an address in what it says. */
+static inline void waitprof_unwind_ask(struct waitprof_unwind *u,
+				       unsigned long addr)
+{
+	u->n = stack_trace_save(u->ra, ARRAY_SIZE(u->ra), 0);
+	for (u->at = 0; u->at < u->n && u->ra[u->at] != addr;)
+		u->at++;
 }
 
 static inline bool waitprof_unwind_here(struct waitprof_unwind *u,
 					unsigned long *slot)
 {
-	u->slot = slot;
-	return true;
+	unsigned long *own = (unsigned long *)__builtin_frame_address(0) + 1;
+
+	waitprof_unwind_ask(u, waitprof_ra(own));
+	for (; own && own != slot; own = waitprof_up(own, 1))
+		u->at++;
+	u->slot = own;
+	return own;
 }
 
 static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
 					unsigned long ip, struct pt_regs *regs)
 {
 	u->slot = waitprof_entry_slot(regs);
+	waitprof_unwind_ask(u, (unsigned long)p->addr);
+	/* Then comes x30, unless the unwinder passes over it, as before 6.13. */
+	if (u->at + 1 < u->n && u->ra[u->at + 1] != waitprof_ra(u->slot))
+		u->ra[u->at] = waitprof_ra(u->slot);
+	else
+		u->at++;
 	return true;
 }
 
 static inline bool waitprof_unwind_task(struct waitprof_unwind *u,
 					struct task_struct *t)
 {
+	u->n = 0;
 	u->slot = waitprof_record_slot(thread_saved_fp(t),
 				       (unsigned long)task_stack_page(t));
 	return u->slot;
