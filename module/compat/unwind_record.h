@@ -171,7 +171,7 @@ static inline bool waitprof_unwind_regs(struct waitprof_unwind *u,
 					unsigned long ip, struct pt_regs *regs)
 {
 	u->slot = waitprof_entry_slot(regs);
-	waitprof_unwind_ask(u, (unsigned long)p->addr);
+	waitprof_unwind_ask(u, ip);
 	/* Then comes x30, unless the unwinder passes over it, as before 6.13. */
 	if (u->at + 1 < u->n && u->ra[u->at + 1] != waitprof_ra(u->slot))
 		u->ra[u->at] = waitprof_ra(u->slot);

@@ -31,10 +31,10 @@
 #define CONFIG_TRACEPOINTS	1
 #define CONFIG_SCHED_INFO	1
 #define CONFIG_SWAP		1
+#ifndef CONFIG_ARM64		/* a test may be for that */
 #define CONFIG_X86		1
 #define CONFIG_X86_64		1
 #define CONFIG_HAVE_UNSTABLE_SCHED_CLOCK 1
-#ifndef CONFIG_UNWINDER_FRAME_POINTER
 #define CONFIG_UNWINDER_ORC	1
 #endif
 #define CONFIG_SMP		1

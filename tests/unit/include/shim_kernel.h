@@ -263,6 +263,8 @@ struct task_struct {
 	struct task_struct *shim_next;
 	const struct shim_frame *frame;
 	int nframes;
+	void *shim_stack;
+	unsigned long shim_fp;
 };
 
 static __thread struct task_struct *shim_current __maybe_unused;
@@ -281,7 +283,32 @@ struct pt_regs {
 	unsigned long sp;
 	unsigned long di;
 	unsigned long ax;
+	unsigned long regs[31];	/* arm64 */
 };
+
+#ifdef CONFIG_ARM64
+/* Bit 55 says which half an address is in, those around it are the signature. */
+#define ptrauth_strip_kernel_insn_pac(a) \
+	((a) >> 55 & 1 ? (a) | ~0ul << 48 : (a) & ~(~0ul << 48))
+#define thread_saved_fp(t)	((t)->shim_fp)
+#define task_stack_page(t)	((t)->shim_stack)
+
+/* What the kernel's unwinder says of the running task. */
+static const unsigned long *shim_trace __maybe_unused;
+static unsigned int shim_ntrace __maybe_unused;
+static unsigned int shim_traces __maybe_unused;
+
+static inline unsigned int stack_trace_save(unsigned long *store,
+					    unsigned int size,
+					    unsigned int skip)
+{
+	unsigned int n = min(size, shim_ntrace);
+
+	shim_traces++;
+	memcpy(store, shim_trace, n * sizeof(*store));
+	return n;
+}
+#else
 
 /* Where code lies on x86-64, that of the world too. */
 #define __START_KERNEL_map	0xffffffff80000000ul
@@ -329,11 +356,7 @@ static inline void shim_unwind_look(struct unwind_state *st)
 		st->regs = &shim_entry_regs;
 	if (f->slot) {
 		st->sp = (unsigned long)(f->slot + 1);
-#ifdef CONFIG_UNWINDER_ORC
 		st->bp = f->bp;
-#else
-		st->bp = f->slot - 1;
-#endif
 	}
 }
 
@@ -377,6 +400,7 @@ static inline bool unwind_error(struct unwind_state *st)
 {
 	return st->error;
 }
+#endif /* !CONFIG_ARM64 */
 
 /* Modules. */
 #define MODULE_STATE_LIVE	0
