@@ -13,8 +13,8 @@
  * saved frame pointer, while a word too far up could be an old return address:
  * so the smaller is taken if the word is an address of code, known or not.
  *
- * Where the frames on a stack are linked (arm64), all distances are 1, and
- * waitprof_up() follows the links.
+ * Where the frames on a stack are linked (arm64), a distance is a number of links,
+ * so it is 1.
  *
  * An entry, once written, keeps its address until its module goes; so a reader
  * needs no lock. Address 0 marks an empty entry and is never looked up.
@@ -74,6 +74,21 @@ struct waitprof_memo {
  * nobody else listens.
  */
 #define WAITPROF_SHORTCUTS	8
+
+/**
+ * struct waitprof_shortcut - the frames that begin a sleep
+ * @ra0: return address of the switch probe; 0: not known
+ * @ra1: return address of __schedule()
+ * @d1: distance between the two
+ * @d: distance from the first to the return address of the caller of
+ *	__schedule()
+ *
+ * Two comparisons in place of two look-ups or three.
+ */
+struct waitprof_shortcut {
+	unsigned long ra0, ra1;
+	u32 d1, d;
+};
 
 /**
  * struct waitprof_site_stats - what the memo is worth, per CPU
@@ -176,6 +191,24 @@ static __always_inline u32 waitprof_site(unsigned long *slot,
 	if (static_branch_unlikely(&waitprof_check))
 		site = waitprof_site_check(site, slot, regs, ip);
 	return site;
+}
+
+/**
+ * waitprof_shortcut_end() - pass the frames that begin a sleep
+ * @s: the shortcut
+ * @slot: that of the switch probe's return address
+ *
+ * Return: slot of the return address of the caller of __schedule(); NULL if the
+ *	frames are others.
+ */
+static __always_inline unsigned long *
+waitprof_shortcut_end(const struct waitprof_shortcut *s, unsigned long *slot)
+{
+	/* Pairs with waitprof_shortcut_keep(). */
+	if (likely(smp_load_acquire(&s->ra0) == waitprof_ra(slot) &&
+		   waitprof_ra_up(slot, s->d1) == s->ra1))
+		return waitprof_up(slot, s->d);
+	return NULL;
 }
 
 /**

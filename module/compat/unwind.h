@@ -20,41 +20,36 @@ struct task_struct;
 struct waitprof_unwind;
 
 /**
- * struct waitprof_shortcut - the frames that begin a sleep
- * @ra0: return address of the switch probe; 0: not known
- * @ra1: return address of __schedule()
- * @d1: distance between the two
- * @d: distance from the first to the return address of the caller of
- *	__schedule()
- *
- * Two comparisons in place of two look-ups or three.
- */
-struct waitprof_shortcut {
-	unsigned long ra0, ra1;
-	u32 d1, d;
-};
-
-/**
  * waitprof_ra() - the return address at a slot
  * @slot: the slot
  */
 static inline unsigned long waitprof_ra(const unsigned long *slot);
 
 /**
- * waitprof_up() - the next slot up the stack
+ * waitprof_up() - another slot up the stack
  * @slot: a slot on the stack of the running task, or of one that stays asleep
- * @distance: from it to the next, as waitprof_distance() has it
+ * @distance: sum of waitprof_distance() from one to the next
  *
  * Return: the slot, not to be read if it is not on the same stack.
  */
-static inline unsigned long *waitprof_up(unsigned long *slot, unsigned long distance);
+static inline unsigned long *waitprof_up(unsigned long *slot,
+					 unsigned long distance);
+
+/**
+ * waitprof_ra_up() - the return address at another slot up the stack
+ * @slot: the slot
+ * @distance: see waitprof_up(); known to lead to a slot from one with that
+ *	return address
+ */
+static inline unsigned long waitprof_ra_up(unsigned long *slot,
+					   unsigned long distance);
 
 /**
  * waitprof_distance() - what is to be known of a slot to find the next
  * @slot: the slot
  * @next: the next
  *
- * Return: words; the same for all where slots are linked.
+ * Return: words; 1 where slots are linked.
  */
 static inline unsigned long waitprof_distance(const unsigned long *slot,
 					      const unsigned long *next);
@@ -81,17 +76,6 @@ static inline unsigned long *waitprof_entry_slot(struct pt_regs *regs);
  * Return: a number that no call has which lies elsewhere on the stack.
  */
 static inline unsigned long waitprof_call(const unsigned long *slot);
-
-/**
- * waitprof_shortcut_end() - pass the frames that begin a sleep
- * @s: the shortcut
- * @slot: that of the switch probe's return address
- *
- * Return: slot of the return address of the caller of __schedule(); NULL if the
- *	frames are others.
- */
-static inline unsigned long *waitprof_shortcut_end(const struct waitprof_shortcut *s,
-						   unsigned long *slot);
 
 /**
  * waitprof_unwind_slot() - where the return address of this frame lies

@@ -24,6 +24,12 @@ static __always_inline unsigned long *waitprof_up(unsigned long *slot,
 	return slot + distance;
 }
 
+static __always_inline unsigned long waitprof_ra_up(unsigned long *slot,
+						    unsigned long distance)
+{
+	return READ_ONCE_NOCHECK(slot[distance]);
+}
+
 static inline unsigned long waitprof_distance(const unsigned long *slot,
 					      const unsigned long *next)
 {
@@ -43,16 +49,6 @@ static __always_inline unsigned long *waitprof_entry_slot(struct pt_regs *regs)
 static __always_inline unsigned long waitprof_call(const unsigned long *slot)
 {
 	return (unsigned long)slot;
-}
-
-static __always_inline unsigned long *
-waitprof_shortcut_end(const struct waitprof_shortcut *s, unsigned long *slot)
-{
-	/* Pairs with waitprof_shortcut_keep(). */
-	if (likely(smp_load_acquire(&s->ra0) == waitprof_ra(slot) &&
-		   waitprof_ra(slot + s->d1) == s->ra1))
-		return slot + s->d;
-	return NULL;
 }
 
 /**

@@ -57,8 +57,17 @@ static __always_inline unsigned long *waitprof_record_slot(unsigned long fp,
 static __always_inline unsigned long *waitprof_up(unsigned long *slot,
 						  unsigned long distance)
 {
-	return waitprof_record_slot(READ_ONCE_NOCHECK(slot[-1]),
-				    (unsigned long)slot);
+	for (; slot && distance; distance--)
+		slot = waitprof_record_slot(READ_ONCE_NOCHECK(slot[-1]),
+					    (unsigned long)slot);
+	return slot;
+}
+
+static __always_inline unsigned long waitprof_ra_up(unsigned long *slot,
+						    unsigned long distance)
+{
+	slot = waitprof_up(slot, distance);
+	return slot ? waitprof_ra(slot) : 0;
 }
 
 static inline unsigned long waitprof_distance(const unsigned long *slot,
@@ -81,21 +90,6 @@ static __always_inline unsigned long *waitprof_entry_slot(struct pt_regs *regs)
 static __always_inline unsigned long waitprof_call(const unsigned long *slot)
 {
 	return slot ? READ_ONCE_NOCHECK(slot[-1]) : 1 /* which none is */;
-}
-
-static __always_inline unsigned long *
-waitprof_shortcut_end(const struct waitprof_shortcut *s, unsigned long *slot)
-{
-	u32 i;
-
-	/* Pairs with waitprof_shortcut_keep(). */
-	if (unlikely(smp_load_acquire(&s->ra0) != waitprof_ra(slot)))
-		return NULL;
-	for (i = 0; slot && i < s->d1; i++)
-		slot = waitprof_up(slot, 1);
-	if (unlikely(!slot || waitprof_ra(slot) != s->ra1))
-		return NULL;
-	return waitprof_up(slot, 1);
 }
 
 /**

@@ -805,9 +805,12 @@ static void test_hole(void)
 /* Where the shortcut that fits at @slot stands in the table; -1: none does. */
 static int shortcut(unsigned long *slot)
 {
-	const struct waitprof_shortcut *s = waitprof_shortcut_find(slot);
+	int i;
 
-	return s ? s - waitprof_shortcuts : -1;
+	for (i = 0; i < (int)WAITPROF_SHORTCUTS; i++)
+		if (waitprof_shortcut_end(&waitprof_shortcuts[i], slot))
+			return i;
+	return -1;
 }
 
 static unsigned int shortcuts(void)
