@@ -16,8 +16,7 @@ u32 waitprof_live_shift;
 /**
  * waitprof_live_forget() - the objects of a tracker are no longer followed
  * @tracker: its place
- * @gone: called for each, with the path and %WAITPROF_LIVE_EPOCHS of the number
- *	of the window; or NULL
+ * @gone: called for each, with the path and the number of the window; or NULL
  *
  * Context: process, may sleep; no probe of the tracker is in place.
  */
@@ -29,15 +28,14 @@ void waitprof_live_forget(u32 tracker,
 	for (i = 0; waitprof_live && i <= waitprof_live_mask; i++) {
 		struct waitprof_live *l = &waitprof_live[i];
 
-		if (l->object && (l->tag & WAITPROF_LIVE_TRACKER) == tracker) {
-			if (gone)
-				gone(tracker, l->path,
-				     l->tag >> WAITPROF_LIVE_EPOCH);
-			/* pairs with the cmpxchg() of waitprof_live_insert() */
-			smp_store_release(&l->object, 0);
-		}
 		if (!(i % 4096))
 			cond_resched();
+		if (!l->key || l->key >> WAITPROF_LIVE_TRACKER != tracker)
+			continue;
+		if (gone)
+			gone(tracker, l->path, l->epoch);
+		/* pairs with the cmpxchg64() of waitprof_live_insert() */
+		smp_store_release(&l->key, 0);
 	}
 }
 

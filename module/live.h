@@ -18,35 +18,40 @@
 #define WAITPROF_OBJECTS_DEFAULT	131072u
 #define WAITPROF_OBJECTS_MAX		16777216u
 
-/* Windows are told apart by so many bits of their number. */
-#define WAITPROF_LIVE_EPOCHS		GENMASK(27, 0)
-
 /* Places tried for an object, one after another. */
 #define WAITPROF_LIVE_TRIES		32u
 
-/* Of a tag. */
-#define WAITPROF_LIVE_TRACKER		GENMASK(3, 0)
-#define WAITPROF_LIVE_EPOCH		4
+/* The highest bits of an address in the kernel are all the same, so the number of
+ * the tracker has room there.
+ */
+#define WAITPROF_LIVE_TRACKER		60
 
 /**
  * struct waitprof_live - a live object
- * @object: its address; claimed by compare-and-swap, 0 where the entry is free
+ * @key: its address and tracker; claimed by compare-and-swap, 0 where the entry
+ *	is free
  * @path: where it was allocated
- * @tag: the tracker, and the window in which it was allocated
+ * @epoch: number of the window in which it was allocated
  */
 struct waitprof_live {
-	unsigned long object;
+	u64 key;
 	u32 path;
-	u32 tag;
+	u32 epoch;
 };
 
 extern struct waitprof_live *waitprof_live;
 extern u32 waitprof_live_mask;
 extern u32 waitprof_live_shift;
 
-static __always_inline u32 waitprof_live_hash(unsigned long object)
+static __always_inline u64 waitprof_live_key(unsigned long object, u32 tracker)
 {
-	return object * GOLDEN_RATIO_64 >> waitprof_live_shift;
+	return (object & (BIT_ULL(WAITPROF_LIVE_TRACKER) - 1)) |
+	       (u64)tracker << WAITPROF_LIVE_TRACKER;
+}
+
+static __always_inline u32 waitprof_live_hash(u64 key)
+{
+	return key * GOLDEN_RATIO_64 >> waitprof_live_shift;
 }
 
 /**
@@ -63,23 +68,20 @@ static __always_inline bool waitprof_live_insert(unsigned long object,
 						 u32 tracker, u32 path,
 						 u32 epoch)
 {
-	u32 hash = waitprof_live_hash(object), i;
+	u64 key = waitprof_live_key(object, tracker);
+	u32 hash = waitprof_live_hash(key), i;
 
 	for (i = hash; i != hash + WAITPROF_LIVE_TRIES; i++) {
 		struct waitprof_live *l =
 			&waitprof_live[i & waitprof_live_mask];
-		unsigned long old = READ_ONCE(l->object);
+		u64 old = READ_ONCE(l->key);
 
 		/* Its own entry: the probe missed its last going. One behind
-		 * a free place is not looked for. Another tracker may have the
-		 * same object.
+		 * a free place is not looked for.
 		 */
-		if (unlikely(old == object) &&
-		    (l->tag & WAITPROF_LIVE_TRACKER) != tracker)
-			continue;
-		if (old == object || (!old && !cmpxchg(&l->object, 0, object))) {
+		if (old == key || (!old && !cmpxchg64(&l->key, 0, key))) {
 			l->path = path;
-			l->tag = epoch << WAITPROF_LIVE_EPOCH | tracker;
+			l->epoch = epoch;
 			return true;
 		}
 	}
@@ -90,28 +92,28 @@ static __always_inline bool waitprof_live_insert(unsigned long object,
  * waitprof_live_remove() - an object is taken back
  * @object: its address
  * @tracker: place of its tracker
+ * @epoch: gets the number of the window in which it was allocated
  *
  * Context: any with preemption off.
- * Return: where it was allocated, and in the upper half %WAITPROF_LIVE_EPOCHS
- *	of the number of the window; -1 if it was not there.
+ * Return: where it was allocated; -1 if it was not there.
  */
 static __always_inline s64 waitprof_live_remove(unsigned long object,
-						u32 tracker)
+						u32 tracker, u32 *epoch)
 {
-	u32 hash = waitprof_live_hash(object), i;
+	u64 key = waitprof_live_key(object, tracker);
+	u32 hash = waitprof_live_hash(key), i, path;
 
 	for (i = hash; i != hash + WAITPROF_LIVE_TRIES; i++) {
 		struct waitprof_live *l =
 			&waitprof_live[i & waitprof_live_mask];
-		s64 ret;
 
-		if (READ_ONCE(l->object) != object ||
-		    (l->tag & WAITPROF_LIVE_TRACKER) != tracker)
+		if (READ_ONCE(l->key) != key)
 			continue;
-		ret = (u64)(l->tag >> WAITPROF_LIVE_EPOCH) << 32 | l->path;
-		/* pairs with the cmpxchg() of waitprof_live_insert() */
-		smp_store_release(&l->object, 0);
-		return ret;
+		path = l->path;
+		*epoch = l->epoch;
+		/* pairs with the cmpxchg64() of waitprof_live_insert() */
+		smp_store_release(&l->key, 0);
+		return path;
 	}
 	return -1;
 }

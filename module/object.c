@@ -95,13 +95,14 @@ void waitprof_object_free_mapped(u32 tracker, unsigned long object)
 	struct waitprof_object_cells *c =
 		this_cpu_read(waitprof_object_active);
 	struct waitprof_object_cell *cell = &c->tracker[tracker];
-	s64 was = waitprof_live_remove(object, tracker);
+	u32 epoch;
+	s64 path = waitprof_live_remove(object, tracker, &epoch);
 
-	if (was < 0 || was >> 32 != (c->epoch & WAITPROF_LIVE_EPOCHS)) {
+	if (path < 0 || epoch != c->epoch) {
 		cell->counts.older_frees++;
 		return;
 	}
-	c->path[(u32)was].gone++;
+	c->path[path].gone++;
 	cell->counts.frees++;
 	waitprof_object_net(c, cell, -1);
 }
@@ -112,7 +113,7 @@ static void waitprof_object_cut(u32 tracker, u32 path, u32 epoch)
 	struct waitprof_object_cells *c = waitprof_object_cells(0, false);
 	struct waitprof_object_cell *cell = &c->tracker[tracker];
 
-	if (epoch != (c->epoch & WAITPROF_LIVE_EPOCHS))
+	if (epoch != c->epoch)
 		return;
 	c->path[path].gone++;
 	cell->counts.cut++;

@@ -19,6 +19,19 @@ void waitprof_point_ftrace(bool use)
 }
 
 #ifdef WAITPROF_FTRACE
+/* To take something out of a filter, ftrace makes a new one. What could not be
+ * taken out is called for nobody; but the last has to go, or the filter stays.
+ */
+static void waitprof_calls_unfilter(struct waitprof_calls *calls,
+				    unsigned long ip)
+{
+	unsigned int tries = 100;
+
+	while (ftrace_set_filter_ip(&calls->ops, ip, 1, 0) == -ENOMEM &&
+	       !calls->points && tries--)
+		cond_resched();
+}
+
 /* Return: 0, or a negative errno, then only the kprobe can be used. */
 static int waitprof_calls_add(struct waitprof_calls *calls,
 			      struct waitprof_point *point)
@@ -43,7 +56,7 @@ static int waitprof_calls_add(struct waitprof_calls *calls,
 		err = register_ftrace_function(&calls->ops);
 	if (err) {
 		WRITE_ONCE(calls->at[i].ip, 0);
-		ftrace_set_filter_ip(&calls->ops, ip, 1, 0);
+		waitprof_calls_unfilter(calls, ip);
 		return err;
 	}
 	calls->points++;
@@ -62,7 +75,7 @@ static void waitprof_calls_remove(struct waitprof_calls *calls,
 	/* As above; and it frees the filter with the last. */
 	if (!--calls->points)
 		unregister_ftrace_function(&calls->ops);
-	ftrace_set_filter_ip(&calls->ops, ip, 1, 0);
+	waitprof_calls_unfilter(calls, ip);
 }
 #else
 static int waitprof_calls_add(struct waitprof_calls *calls,

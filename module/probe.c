@@ -23,10 +23,12 @@ static struct waitprof_calls waitprof_schedule_calls =
  * late. schedule_rtlock(), where a sleeping spinlock of PREEMPT_RT is waited
  * for, can have none.
  */
-static struct waitprof_entry {
+struct waitprof_entry {
 	struct waitprof_point point;
 	bool required;
-} waitprof_entries[] = {
+};
+
+static struct waitprof_entry waitprof_entries[] = {
 	{
 		.point = {
 			.symbol = "schedule",

@@ -69,18 +69,25 @@ enum waitprof_event {
  * through, so do the others'. The kernel lets ftrace, and all kprobes, be
  * switched off without a word to those who use them.
  */
-static struct waitprof_point waitprof_anchor_point;
-static unsigned long waitprof_anchor_hits;
+static struct waitprof_point waitprof_anchors[2];	/* by ftrace, by a kprobe */
+static unsigned long waitprof_anchor_hits[2];
 
-/* Are the probes reached? */
-static bool waitprof_tracker_reached(void)
+static struct waitprof_point *waitprof_anchor_of(struct waitprof_point *point)
 {
-	unsigned long before = READ_ONCE(waitprof_anchor_hits);
+	return &waitprof_anchors[point->ftrace ? 0 : 1];
+}
 
-	if (!waitprof_anchor_point.attached)
+/* Are the probes reached that are like this one? */
+static bool waitprof_point_reached(struct waitprof_point *point)
+{
+	struct waitprof_point *anchor = waitprof_anchor_of(point);
+	unsigned long *hits = &waitprof_anchor_hits[anchor - waitprof_anchors];
+	unsigned long before = READ_ONCE(*hits);
+
+	if (!point->attached || !anchor->attached)
 		return true;
 	waitprof_tracker_anchor();
-	return READ_ONCE(waitprof_anchor_hits) != before;
+	return READ_ONCE(*hits) != before;
 }
 
 /* live=count: that one is handed out, whatever comes of it. */
@@ -117,6 +124,15 @@ static __always_inline void waitprof_on_free(struct waitprof_tracker *t,
 	waitprof_object_net(c, cell, -1);
 }
 
+/* Turning interrupts off does not keep this one away. */
+static __always_inline bool waitprof_tracker_misses(struct waitprof_point *point)
+{
+	if (likely(!in_nmi()))
+		return false;
+	atomic_long_inc(&point->missed);
+	return true;
+}
+
 /* The entry of a function, at @ip; interrupts are off. */
 static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 						 unsigned long ip,
@@ -126,15 +142,13 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 	unsigned long object = waitprof_first_argument(regs);
 
 	if (unlikely(!t)) {
-		WRITE_ONCE(waitprof_anchor_hits, waitprof_anchor_hits + 1);
+		waitprof_anchor_hits[point - waitprof_anchors]++;
 		return;
 	}
 	if (unlikely(!READ_ONCE(t->armed)))
 		return;
-	if (unlikely(in_nmi())) {
-		atomic_long_inc(&point->missed);
+	if (waitprof_tracker_misses(point))
 		return;
-	}
 	switch (point->event) {
 	case WAITPROF_CALL:
 		waitprof_on_alloc(t, ip, regs, 0);
@@ -174,10 +188,15 @@ static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called);
 static struct waitprof_calls waitprof_tracker_calls =
 	WAITPROF_CALLS_INIT(waitprof_tracker_called);
 
-static struct waitprof_point waitprof_anchor_point = {
-	.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
-	.calls = &waitprof_tracker_calls,
-	.handler = waitprof_tracker_kprobe,
+static struct waitprof_point waitprof_anchors[2] = {
+	{
+		.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
+		.calls = &waitprof_tracker_calls,
+		.handler = waitprof_tracker_kprobe,
+	}, {
+		.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
+		.handler = waitprof_tracker_kprobe,
+	},
 };
 
 static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called)
@@ -203,6 +222,8 @@ static int waitprof_on_entry(struct kretprobe_instance *ri,
 		container_of(rp, struct waitprof_tracker, alloc.probe);
 	unsigned long flags;
 
+	if (waitprof_tracker_misses(&t->alloc))
+		return 1;	/* nor is the return looked at */
 	raw_local_irq_save(flags);
 	*(u32 *)ri->data = waitprof_path(t->serial, (unsigned long)rp->kp.addr,
 					 regs);
@@ -349,7 +370,8 @@ void waitprof_tracker_start(void)
 
 	mutex_lock(&waitprof_tracker_lock);
 	waitprof_trackers_on = true;
-	waitprof_point_attach(&waitprof_anchor_point);
+	for (i = 0; i < ARRAY_SIZE(waitprof_anchors); i++)
+		waitprof_point_attach(&waitprof_anchors[i]);
 	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		if (waitprof_trackers[i].used)
 			waitprof_tracker_attach(&waitprof_trackers[i]);
@@ -369,11 +391,12 @@ void waitprof_tracker_stop(void)
 
 	mutex_lock(&waitprof_tracker_lock);
 	waitprof_trackers_on = false;
-	for (i = 0; i < WAITPROF_TRACKERS; i++) {
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		waitprof_tracker_detach(&waitprof_trackers[i]);
+	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		waitprof_object_stop(i);
-	}
-	waitprof_point_detach(&waitprof_anchor_point);
+	for (i = 0; i < ARRAY_SIZE(waitprof_anchors); i++)
+		waitprof_point_detach(&waitprof_anchors[i]);
 	mutex_unlock(&waitprof_tracker_lock);
 }
 
@@ -476,7 +499,8 @@ void waitprof_tracker_sum(u32 tracker, bool spare,
 	sum->unit = t->unit;
 	strscpy(sum->name, t->name, sizeof(sum->name));
 	strscpy(sum->note, t->note, sizeof(sum->note));
-	sum->reached = !t->armed || waitprof_tracker_reached();
+	sum->reached = waitprof_point_reached(&t->alloc) &&
+		       waitprof_point_reached(&t->give_back);
 	sum->missed = waitprof_point_missed(&t->alloc) +
 		      waitprof_point_missed(&t->give_back);
 	sum->peak = waitprof_object_sum(tracker, spare, &sum->counts);

@@ -119,11 +119,11 @@ slab_snap() {
 		[ "$exact" != "$(in_slab)" ] || break
 		sleep 0.2
 	done
-	# shellcheck disable=SC2034 # for the caller
-	net=$(object "$1" live buffer_head)
 	# With the map: those that are not followed are in allocs, their frees in older_frees.
-	[ "$(word "$1" live)" = count ] ||
-		net=$(($(object "$1" allocs buffer_head) - $(object "$1" frees buffer_head) - $(object "$1" older_frees buffer_head)))
+	older=$(object "$1" older_frees buffer_head)
+	[ "$older" != n/a ] || older=0
+	# shellcheck disable=SC2034 # for the caller
+	net=$(($(object "$1" allocs buffer_head) - $(object "$1" frees buffer_head) - older))
 }
 
 # slab_slack: how many free ones the allocator may take for used ones, where they

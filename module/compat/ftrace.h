@@ -24,7 +24,11 @@
  * tells whether the handler is called directly (a25d036d939a). 6.13 hid what
  * struct ftrace_regs holds behind a macro (7888af4166d4), as did 6.12.y.
  */
-#if WAITPROF_KERNEL_GEQ(5, 11)
+#ifndef WAITPROF_FTRACE
+#define WAITPROF_FTRACE_HANDLER(name)					\
+	void __maybe_unused name(unsigned long ip, struct pt_regs *regs)
+#define WAITPROF_FTRACE_REGS	regs
+#elif WAITPROF_KERNEL_GEQ(5, 11)
 #define WAITPROF_FTRACE_FLAGS	0
 #define WAITPROF_FTRACE_HANDLER(name)					\
 	void notrace name(unsigned long ip, unsigned long parent,	\
