@@ -4,6 +4,9 @@
 # pinned there: a second run needs no network. To start afresh, remove
 # kernels/NAME (or the whole cache).
 
+# shellcheck source-path=SCRIPTDIR source=source.sh
+. "$VM/source.sh"
+
 # Kernel modules that go into the guest, with what they depend on; a name that
 # a kernel does not have, or has built in, is passed over.
 GUEST_MODULES="virtio_pci virtio_console virtio_blk virtio_net virtio_rng 9p 9pnet_virtio
@@ -92,17 +95,37 @@ unpack() {
 # fetch_kernel: image, modules, headers and the base of the initramfs; what is
 # in the cache is taken if it was made by this recipe and its headers are there.
 fetch_kernel() {
-	local new=$K_DIR.new deb recipe
+	local new=$K_DIR.new vmlinuz recipe
 	fetch_chroot
 	recipe=$(echo "$GUEST_MODULES $(declare -f make_base)" | sha256sum)
+	case $K_PACKAGES in linux-source-*) recipe="$recipe $(source_recipe)" ;; esac
 	if [ -e "$K_DIR/ok" ] && [ "$(cat "$K_DIR/ok")" = "$recipe" ]; then
 		K_RELEASE=$(cat "$K_DIR/release")
 		[ ! -e "$CHROOT/usr/src/linux-headers-$K_RELEASE" ] || return 0
 	fi
-	resolve_kernel
 	rm -rf "$new" "$K_DIR"
 	mkdir -p "$new/debs" "$new/root/usr/lib"
 	ln -s usr/lib "$new/root/lib"
+	case $K_PACKAGES in
+	linux-source-*) source_kernel "$new" ;;
+	*) package_kernel "$new" ;;
+	esac
+	for vmlinuz in "$new/root/boot/vmlinuz-$K_RELEASE" "$new/root/lib/modules/$K_RELEASE/vmlinuz"; do
+		[ ! -e "$vmlinuz" ] || mv "$vmlinuz" "$new/vmlinuz"
+	done
+	[ -e "$new/vmlinuz" ] || die "no vmlinuz in the packages of $K_RELEASE; report this"
+	make_base "$new"
+	echo "$K_RELEASE" >"$new/release"
+	rm -rf "$new/debs" "$new/root"
+	echo "$recipe" >"$new/ok"
+	mv "$new" "$K_DIR"
+}
+
+# package_kernel DIR: the kernel's packages, unpacked below DIR/root and in the
+# chroot; set K_RELEASE.
+package_kernel() {
+	local new=$1 deb
+	resolve_kernel
 	say "fetching kernel $K_NAME: $K_RELEASE ..."
 	# shellcheck disable=SC2086 # a list
 	(cd "$new/debs" && apt_private apt-get download $K_DEBS) >"$APT_DIR/log" 2>&1 ||
@@ -114,15 +137,7 @@ fetch_kernel() {
 		*) unpack "$new/root" "$deb" ;;
 		esac
 	done
-	for deb in "$new/root/boot/vmlinuz-$K_RELEASE" "$new/root/lib/modules/$K_RELEASE/vmlinuz"; do
-		[ ! -e "$deb" ] || mv "$deb" "$new/vmlinuz"
-	done
-	[ -e "$new/vmlinuz" ] || die "no vmlinuz in the packages of $K_RELEASE; report this"
-	make_base "$new"
-	echo "$K_RELEASE" >"$new/release"
-	rm -rf "$new/debs" "$new/root" "$APT_DIR"
-	echo "$recipe" >"$new/ok"
-	mv "$new" "$K_DIR"
+	rm -rf "$APT_DIR"
 }
 
 # fetch_chroot: one Debian 13 tree builds the modules for all kernels, whatever
