@@ -87,7 +87,7 @@ churn() {
 		out=$(wpfix rmmod waitprof) || bad="$bad $round:$out"
 		t=$(($(wpfix now) - t))
 		[ "$t" -le "$longest" ] || longest=$t
-		[ ! -s /sys/kernel/debug/kprobes/list ] || bad="$bad $round:kprobes"
+		[ -z "$(cat /sys/kernel/debug/kprobes/list)" ] || bad="$bad $round:kprobes"
 	done
 	echo 0 >/sys/kernel/rcu_expedited
 	idle
