@@ -22,7 +22,7 @@ counted() {
 	is "$1: waits of the fixtures" \
 		"$(sum b waits wp_fx_msleep D user) $(sum b waits wp_fx_completion D user) $(sum b waits wp_fx_msleep) $(sum b waits wp_fx_completion)" \
 		"23 17 23 17"
-	is "$1: waits for the pipe" "$(grown a b waits 'pipe_read|anon_pipe_read')" "$(awk '$1 == "pipe" { print $2 }' "$tmp/pipe")"
+	is "$1: waits for the pipe" "$(grown a b waits 'pipe_read|anon_pipe_read')" "$(awk '$1 == "nvcsw" { print $2 }' "$tmp/pipe")"
 	holds "$1: waits of 300 rounds of futex" "$(grown a b waits 'futex_wait|__futex_wait') >= 500"
 	no_bad_sites "$1" b
 	is "$1: nothing lost, nothing in doubt" \
