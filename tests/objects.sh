@@ -129,9 +129,12 @@ slab_snap() {
 # slab_slack: how many free ones the allocator may take for used ones, where they
 # were not taken back: a slab of each CPU, and those it has in reserve (SLUB keeps
 # room for twice cpu_partial in slabs); or (7.x) two sheaves, a spare one and one
-# that waits for RCU of each CPU, and ten full ones.
+# that waits for RCU of each CPU, and ten full ones. KASAN keeps all that are freed
+# for a while.
 slab_slack() {
-	if [ -r $slab/sheaf_capacity ] && [ "$(cat $slab/sheaf_capacity)" != 0 ]; then
+	if grep -q ' kasan_quarantine_put$' /proc/kallsyms; then
+		echo 1000000
+	elif [ -r $slab/sheaf_capacity ] && [ "$(cat $slab/sheaf_capacity)" != 0 ]; then
 		echo $(((cpus * 4 + 10) * $(cat $slab/sheaf_capacity) + cpus * $(cat $slab/objs_per_slab)))
 	else
 		per=$(cat $slab/objs_per_slab)
