@@ -35,7 +35,7 @@ no_leaks "15 rounds"
 
 wpfix insmod /waitprof/wp_bad.ko do=leak >/dev/null
 leaks leaks
-is "one that is left on purpose is found" "$(grep -c 'size 1111' "$tmp/leaks")" 1
+is "one that is left on purpose is found" "$(grep -c 'comm "wpfix"' "$tmp/leaks")" 1
 leaks_forget
 rmmod wp_fixture
 is "the kernel does not complain" "$(complaints)" ""
