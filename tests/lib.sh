@@ -101,6 +101,9 @@ fixture() {
 	echo "$*" >/proc/wp_fixture
 }
 
+# nvcsw FILE: voluntary switches in the calls of a command of wpfix
+nvcsw() { awk '$1 == "nvcsw" { print $2 }' "$tmp/$1"; }
+
 reset() { echo reset >/proc/waitprof; }
 snap() { cat /proc/waitprof >"$tmp/$1"; }
 

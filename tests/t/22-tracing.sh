@@ -18,12 +18,14 @@ counted() {
 	snap a
 	wpfix pipe 17 3 >"$tmp/pipe"
 	wpfix pp futex 300 >"$tmp/pp"
+	wpfix pifutex 30 3 >"$tmp/pifutex"
 	snap b
 	is "$1: waits of the fixtures" \
 		"$(sum b waits wp_fx_msleep D user) $(sum b waits wp_fx_completion D user) $(sum b waits wp_fx_msleep) $(sum b waits wp_fx_completion)" \
 		"23 17 23 17"
-	is "$1: waits for the pipe" "$(grown a b waits 'pipe_read|anon_pipe_read')" "$(awk '$1 == "nvcsw" { print $2 }' "$tmp/pipe")"
+	is "$1: waits for the pipe" "$(grown a b waits 'pipe_read|anon_pipe_read')" "$(nvcsw pipe)"
 	holds "$1: waits of 300 rounds of futex" "$(grown a b waits 'futex_wait|__futex_wait') >= 500"
+	is "$1: waits for the PI futex" "$(grown a b waits futex_lock_pi)" "$(nvcsw pifutex)"
 	no_bad_sites "$1" b
 	is "$1: nothing lost, nothing in doubt" \
 		"$(word b no_slot) $(word b other) $(word b clock_steps) $(word b unwind_failed) $(word b mismatches)" "0 0 0 0 0"
@@ -32,6 +34,11 @@ counted() {
 
 # not_reached FILE: the objects that say so
 not_reached() { awk -F '\t' '/; not reached/ { printf "%s ", $1 }' "$tmp/$1"; }
+# hardly_late NAME: who was preempted behind the kprobe is, and with PREEMPT_RT
+# every wait for a spinlock; no row tells those from the sites that were late
+hardly_late() {
+	holds "$1: hardly a site is late" "$(word b late) <= 20 + $(sum b waits '*' L)"
+}
 
 # --- the hook is switched off behind our back ------------------------------------
 
@@ -51,7 +58,7 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	load hook=kprobe check=1 ftrace=$use || continue
 	counted "$name=1"
 	is "$name=1: how schedule is probed" "$(word b entry)" $by
-	holds "$name=1: hardly a site is late" "$(word b late) <= 20"
+	hardly_late "$name=1"
 	echo 0 >$sw
 	counted "$name=0 while loaded"
 	holds "$name=0 while loaded: late counts these waits" "$(word b late) >= 23 + 17 + 17 + 500"
@@ -60,7 +67,7 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	echo 1 >$sw
 	counted "$name=1 again"
 	is "$name=1 again: objects are reached" "$(not_reached b)" ""
-	holds "$name=1 again: late stops growing" "$(word b late) <= 20"
+	hardly_late "$name=1 again"
 	echo 0 >$sw
 	log_mark
 	unload
@@ -81,7 +88,7 @@ for sw in /proc/sys/kernel/ftrace_enabled /sys/kernel/debug/kprobes/enabled; do
 	is "$name=1, off and on: the hook that was asked for" \
 		"$(word s hook) $(word s hook_asked)$(word s hook_why)" "kprobe "
 	counted "$name=1, off and on"
-	holds "$name=1, off and on: hardly a site is late" "$(word b late) <= 20"
+	hardly_late "$name=1, off and on"
 	unload
 	nothing_left "$name=1: unload"
 done
@@ -92,7 +99,7 @@ if [ -e /sys/kernel/debug/kprobes/enabled ]; then
 	echo 0 >/sys/kernel/debug/kprobes/enabled
 	counted "by ftrace, kprobes/enabled=0"
 	is "by ftrace, kprobes/enabled=0: how schedule is probed" "$(word b hook) $(word b entry)" "kprobe ftrace"
-	holds "by ftrace, kprobes/enabled=0: hardly a site is late" "$(word b late) <= 20"
+	hardly_late "by ftrace, kprobes/enabled=0"
 	unload
 	echo 1 >/sys/kernel/debug/kprobes/enabled
 fi
@@ -185,6 +192,14 @@ grows() {
 	holds "$1: the other tracer sees schedule() as before" "$(hits "$2") >= $before + 20"
 }
 
+# under NAME: function_graph may change the return address that the kprobe has seen
+under() {
+	case $other in
+	event) hardly_late "$1" ;;
+	*) note "$1: late=$(word b late)" ;;
+	esac
+}
+
 tracers=event
 if grep -qw function_graph "$tracing/available_tracers"; then
 	tracers="event graph"
@@ -198,11 +213,11 @@ for other in $tracers; do
 		load "hook=$hook" check=1 || continue
 		tracer "$other" on
 		counted "$hook: $other begun while loaded"
-		note "$hook: $other begun while loaded: late=$(word b late)"
+		under "$hook: $other begun while loaded"
 		grows "$hook: $other begun while loaded" "$other"
 		tracer "$other" off
 		counted "$hook: $other ended while loaded"
-		[ $hook = switch ] || holds "$hook: $other ended while loaded: hardly a site is late" "$(word b late) <= 20"
+		hardly_late "$hook: $other ended while loaded"
 		tracer "$other" on
 		unload
 		nothing_left "$hook: unload under $other" $kprobes
@@ -211,9 +226,10 @@ for other in $tracers; do
 		snap s
 		is "$hook: loaded under $other: the hook that was asked for" "$(word s hook)" "$hook"
 		counted "$hook: loaded under $other"
-		note "$hook: loaded under $other: late=$(word b late)"
+		under "$hook: loaded under $other"
 		tracer "$other" off
 		counted "$hook: loaded under $other that has ended"
+		hardly_late "$hook: loaded under $other that has ended"
 		unload
 		nothing_left "$hook: $other ended, unload"
 	done
