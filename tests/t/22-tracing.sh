@@ -34,6 +34,7 @@ counted() {
 
 # not_reached FILE: the objects that say so
 not_reached() { awk -F '\t' '/; not reached/ { printf "%s ", $1 }' "$tmp/$1"; }
+
 # hardly_late NAME: who was preempted behind the kprobe is, and with PREEMPT_RT
 # every wait for a spinlock; no row tells those from the sites that were late
 hardly_late() {
