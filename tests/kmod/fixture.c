@@ -317,12 +317,14 @@ static void wp_hold(struct wp_ctx *c)
 static DEFINE_PER_CPU(local_lock_t, wp_local_lock) =
 	INIT_LOCAL_LOCK(wp_local_lock);
 
-#define WP_SPIN(name, lock, unlock)					\
+#define WP_SLEEPER(name, lock, unlock)					\
 static noinline __noclone void wp_fx_##name(struct wp_ctx *c)		\
 {									\
 	lock;								\
 	unlock;								\
-}									\
+}
+
+#define WP_HOLDER(name, lock, unlock)					\
 static noinline void wp_peer_##name(struct wp_ctx *c)			\
 {									\
 	lock;								\
@@ -330,10 +332,14 @@ static noinline void wp_peer_##name(struct wp_ctx *c)			\
 	unlock;								\
 }
 
-WP_SPIN(spinlock, spin_lock(c->spin), spin_unlock(c->spin))
-WP_SPIN(spinlock_bh, spin_lock_bh(c->spin), spin_unlock_bh(c->spin))
-WP_SPIN(write_lock, write_lock(&c->rwlock), write_unlock(&c->rwlock))
-WP_SPIN(local_lock, local_lock(&wp_local_lock), local_unlock(&wp_local_lock))
+WP_SLEEPER(spinlock, spin_lock(c->spin), spin_unlock(c->spin))
+WP_HOLDER(spinlock, spin_lock(c->spin), spin_unlock(c->spin))
+WP_SLEEPER(spinlock_bh, spin_lock_bh(c->spin), spin_unlock_bh(c->spin))
+WP_HOLDER(spinlock_bh, spin_lock_bh(c->spin), spin_unlock_bh(c->spin))
+WP_SLEEPER(write_lock, write_lock(&c->rwlock), write_unlock(&c->rwlock))
+WP_HOLDER(write_lock, write_lock(&c->rwlock), write_unlock(&c->rwlock))
+WP_SLEEPER(local_lock, local_lock(&wp_local_lock), local_unlock(&wp_local_lock))
+WP_HOLDER(local_lock, local_lock(&wp_local_lock), local_unlock(&wp_local_lock))
 
 static noinline __noclone void wp_fx_read_lock(struct wp_ctx *c)
 {
