@@ -23,7 +23,7 @@
  * @before: how long the window had recorded by then, ns
  * @cut: waits ended by off in this window
  * @cut_ns: their time
- * @missed: hits that the kprobe had missed when the window began
+ * @missed: hits that kprobes had missed when the window began
  */
 static struct waitprof_control {
 	struct mutex lock;	/* the rest of this struct, and the windows */

@@ -28,9 +28,11 @@ void waitprof_live_forget(u32 tracker,
 	for (i = 0; waitprof_live && i <= waitprof_live_mask; i++) {
 		struct waitprof_live *l = &waitprof_live[i];
 
+		u64 key = READ_ONCE(l->key);
+
 		if (!(i % 4096))
 			cond_resched();
-		if (!l->key || l->key >> WAITPROF_LIVE_TRACKER != tracker)
+		if (!key || key >> WAITPROF_LIVE_TRACKER != tracker)
 			continue;
 		if (gone)
 			gone(tracker, l->path, l->epoch);

@@ -2,7 +2,7 @@
 /*
  * AGGREGATE: which objects are live, and where each was allocated (live=map).
  *
- * A preallocated table keyed by the address of the object. An object has its
+ * A preallocated table keyed by the address of the object and its tracker. An object has its
  * entry before its allocating function returns, and loses it when the function
  * that takes it back is entered; in between nobody else looks at the entry.
  */

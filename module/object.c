@@ -3,6 +3,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
@@ -70,7 +71,7 @@ void waitprof_object_return(u32 tracker, u32 path, unsigned long object)
 		this_cpu_read(waitprof_object_active);
 	struct waitprof_object_cell *cell = &c->tracker[tracker];
 
-	if (!object) {
+	if (IS_ERR_OR_NULL((void *)object)) {
 		cell->counts.failed++;
 		return;
 	}
@@ -145,15 +146,19 @@ bool waitprof_object_mapped(void)
  * @spare: of the window that was closed
  * @sum: gets it
  *
- * What is live now counts for the peak, which so never falls from one read to
- * the next.
+ * What is live now counts for the peak.
  *
  * Context: process.
  * Return: the peak.
  */
 s64 waitprof_object_sum(u32 tracker, bool spare, struct waitprof_counts *sum)
 {
-	struct waitprof_shared *shared = NULL;
+	struct waitprof_shared *shared =
+		&waitprof_object_cells(0, spare)->shared[tracker];
+	/* Before what the CPUs keep to themselves, which may be added to it
+	 * meanwhile: then it is seen in neither.
+	 */
+	s64 live = atomic64_read(&shared->live);
 	int cpu;
 
 	memset(sum, 0, sizeof(*sum));
@@ -169,10 +174,11 @@ s64 waitprof_object_sum(u32 tracker, bool spare, struct waitprof_counts *sum)
 		sum->overflow += READ_ONCE(n->overflow);
 		sum->cut += READ_ONCE(n->cut);
 		sum->other += READ_ONCE(n->other);
-		shared = &c->shared[tracker];
+		live += READ_ONCE(c->tracker[tracker].unfolded);
 	}
-	waitprof_object_peak(shared, waitprof_counts_live(sum));
-	return atomic64_read(&shared->peak);
+	waitprof_object_peak(shared, live);
+	/* The sum is not of one moment, so it does not stay. */
+	return max(atomic64_read(&shared->peak), waitprof_counts_live(sum));
 }
 
 /**

@@ -268,8 +268,8 @@ WAITPROF_FTRACE_HANDLER(waitprof_record_called)
 
 NOKPROBE_SYMBOL(waitprof_record_called);
 
-/* Has the probe on schedule() found the row of this sleep? @slot: place of the return address
- * of schedule().
+/* Has the probe on schedule() found the row of this sleep? @slot: place of the
+ * return address of schedule(), or of what entered __schedule() in its place.
  */
 static __always_inline bool waitprof_handed_off(struct waitprof_handoff *h,
 						struct task_struct *t,

@@ -266,20 +266,20 @@ noinline u32 waitprof_memo_walk_both(unsigned long *slot)
  */
 static bool waitprof_unwind_begin(unsigned long *flags)
 {
-	raw_local_irq_save(*flags);
+	local_irq_save(*flags);
 	if (likely(!this_cpu_read(waitprof_unwinding))) {
 		this_cpu_write(waitprof_unwinding, true);
 		return true;
 	}
 	this_cpu_inc(waitprof_stats.failed);
-	raw_local_irq_restore(*flags);
+	local_irq_restore(*flags);
 	return false;
 }
 
 static void waitprof_unwind_end(unsigned long flags)
 {
 	this_cpu_write(waitprof_unwinding, false);
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 }
 
 /* What the switch probe lies under, up to the caller of __schedule(). */
@@ -374,14 +374,16 @@ noinline unsigned long *waitprof_past_others(unsigned long *slot)
 
 	if (end)
 		return end;
+	this_cpu_inc(waitprof_stats.misses);
 	if (!waitprof_unwind_begin(&flags))
 		return NULL;
 	sure = waitprof_shortcut_read(&new, slot, &common);
 	waitprof_unwind_end(flags);
-	if (!sure)
-		return NULL;
-	waitprof_shortcut_keep(&new, slot, common);
-	return waitprof_shortcut_end(&new, slot);
+	/* A tracer may hide an address that the unwinder has found. */
+	end = sure ? waitprof_shortcut_end(&new, slot) : NULL;
+	if (end)
+		waitprof_shortcut_keep(&new, slot, common);
+	return end;
 }
 
 /* Find the site with the kernel's unwinder, which has been started. @learn: the

@@ -46,7 +46,7 @@ struct waitprof_sum {
  * struct waitprof_lost - what could not be counted, or is in doubt
  * @no_slot: waits that found no slot
  * @other: waits in the row (other)
- * @late: sites found at the switch, though the kprobe is in place
+ * @late: sites found at the switch, though schedule() is probed
  * @clock_steps: ends that came before their beginning, counted with 0 ns
  * @racing: waits that ended while the snapshot was taken: in flight no more,
  *	and perhaps not yet in a row
@@ -72,7 +72,7 @@ struct waitprof_lost {
  * @realtime: its end, ns since 1970
  * @cut: waits ended by off
  * @cut_ns: their time
- * @missed: hits that the kprobe could not take
+ * @missed: hits that kprobes could not take
  */
 struct waitprof_window {
 	bool on;

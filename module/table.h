@@ -88,7 +88,7 @@ struct waitprof_cell {
  * @epoch: number of the window
  * @seq: for those who read while a cell is being written
  * @no_slot: waits that found no slot
- * @late: waits whose site the kprobe should have found, and did not
+ * @late: waits whose site should have been found beforehand, and was not
  * @clock_steps: ends that came before their beginning
  * @cell: by row
  */

@@ -124,13 +124,29 @@ static __always_inline void waitprof_on_free(struct waitprof_tracker *t,
 	waitprof_object_net(c, cell, -1);
 }
 
-/* Turning interrupts off does not keep this one away. */
-static __always_inline bool waitprof_tracker_misses(struct waitprof_point *point)
+/* A handler is at work on this CPU. */
+static DEFINE_PER_CPU(bool, waitprof_tracker_busy);
+
+/* Interrupts are off; but that does not keep a non-maskable one away, and it must
+ * not touch what a handler is about to change. in_nmi() alone does not tell it
+ * from a kprobe that is a breakpoint; and a handler whose own calls are tracked is
+ * at work too, and may be entered again.
+ */
+static __always_inline bool waitprof_hit_begin(struct waitprof_point *point,
+					       bool *busy)
 {
-	if (likely(!in_nmi()))
+	*busy = this_cpu_read(waitprof_tracker_busy);
+	if (unlikely(*busy) && in_nmi()) {
+		atomic_long_inc(&point->missed);
 		return false;
-	atomic_long_inc(&point->missed);
+	}
+	this_cpu_write(waitprof_tracker_busy, true);
 	return true;
+}
+
+static __always_inline void waitprof_hit_end(bool busy)
+{
+	this_cpu_write(waitprof_tracker_busy, busy);
 }
 
 /* The entry of a function, at @ip; interrupts are off. */
@@ -138,8 +154,9 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 						 unsigned long ip,
 						 struct pt_regs *regs)
 {
-	struct waitprof_tracker *t = point->owner;
 	unsigned long object = waitprof_first_argument(regs);
+	struct waitprof_tracker *t = point->owner;
+	bool busy;
 
 	if (unlikely(!t)) {
 		waitprof_anchor_hits[point - waitprof_anchors]++;
@@ -147,7 +164,7 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 	}
 	if (unlikely(!READ_ONCE(t->armed)))
 		return;
-	if (waitprof_tracker_misses(point))
+	if (!waitprof_hit_begin(point, &busy))
 		return;
 	switch (point->event) {
 	case WAITPROF_CALL:
@@ -167,6 +184,7 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 		waitprof_on_free(t, object);
 		break;
 	}
+	waitprof_hit_end(busy);
 }
 
 static int waitprof_tracker_kprobe(struct kprobe *p, struct pt_regs *regs)
@@ -175,9 +193,9 @@ static int waitprof_tracker_kprobe(struct kprobe *p, struct pt_regs *regs)
 		container_of(p, struct waitprof_point, probe.kp);
 	unsigned long flags;
 
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	waitprof_tracker_hit(point, (unsigned long)p->addr, regs);
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 	return 0;
 }
 
@@ -204,11 +222,11 @@ static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called)
 	struct waitprof_point *point;
 	unsigned long flags;
 
-	raw_local_irq_save(flags);
+	local_irq_save(flags);
 	point = waitprof_calls_find(&waitprof_tracker_calls, ip);
 	if (likely(point))
 		waitprof_tracker_hit(point, ip, WAITPROF_FTRACE_REGS);
-	raw_local_irq_restore(flags);
+	local_irq_restore(flags);
 }
 
 NOKPROBE_SYMBOL(waitprof_tracker_called);
@@ -221,14 +239,18 @@ static int waitprof_on_entry(struct kretprobe_instance *ri,
 	struct waitprof_tracker *t =
 		container_of(rp, struct waitprof_tracker, alloc.probe);
 	unsigned long flags;
+	bool busy, seen;
 
-	if (waitprof_tracker_misses(&t->alloc))
-		return 1;	/* nor is the return looked at */
-	raw_local_irq_save(flags);
-	*(u32 *)ri->data = waitprof_path(t->serial, (unsigned long)rp->kp.addr,
-					 regs);
-	raw_local_irq_restore(flags);
-	return 0;
+	local_irq_save(flags);
+	seen = waitprof_hit_begin(&t->alloc, &busy);
+	if (seen) {
+		*(u32 *)ri->data = waitprof_path(t->serial,
+						 (unsigned long)rp->kp.addr,
+						 regs);
+		waitprof_hit_end(busy);
+	}
+	local_irq_restore(flags);
+	return !seen;	/* 1: nor is the return looked at */
 }
 
 NOKPROBE_SYMBOL(waitprof_on_entry);
@@ -239,15 +261,18 @@ static int waitprof_on_return(struct kretprobe_instance *ri,
 	struct kretprobe *rp = waitprof_kretprobe(ri);
 	struct waitprof_tracker *t;
 	unsigned long flags;
+	bool busy;
 
 	if (!rp)		/* unregistered meanwhile */
 		return 0;
 	t = container_of(rp, struct waitprof_tracker, alloc.probe);
-	raw_local_irq_save(flags);
-	if (READ_ONCE(t->armed))
+	local_irq_save(flags);
+	if (READ_ONCE(t->armed) && waitprof_hit_begin(&t->alloc, &busy)) {
 		waitprof_object_return(t->index, *(u32 *)ri->data,
 				       regs_return_value(regs));
-	raw_local_irq_restore(flags);
+		waitprof_hit_end(busy);
+	}
+	local_irq_restore(flags);
 	return 0;
 }
 
@@ -297,7 +322,7 @@ static void waitprof_tracker_note(struct waitprof_tracker *t)
 		snprintf(t->note, sizeof(t->note), "no %s in this kernel",
 			 missing->symbol);
 	else if (missing)
-		snprintf(t->note, sizeof(t->note), "no kprobe on %s: error %d",
+		snprintf(t->note, sizeof(t->note), "no probe on %s: error %d",
 			 missing->symbol, missing->err);
 	else if (t->paired)
 		snprintf(t->note, sizeof(t->note), "%ps,%ps",

@@ -9,8 +9,10 @@
 #include <linux/ftrace.h>
 #include "compat/version.h"
 
-/* Where kprobes sit on ftrace, it is called at the first instruction. */
-#ifdef CONFIG_KPROBES_ON_FTRACE
+/* Where kprobes sit on ftrace, it calls at the first instruction. On x86 what the
+ * handler gets is a struct pt_regs.
+ */
+#if defined(CONFIG_KPROBES_ON_FTRACE) && defined(CONFIG_X86_64)
 #define WAITPROF_FTRACE
 #endif
 
