@@ -157,12 +157,12 @@ memo_holds() {
 		"$(word "$2" checked) >= $3 && $(word "$2" mismatches) == 0"
 }
 
-# log_mark; log_since: what the kernel has said since
+# log_mark; log_since: what the kernel has said since, but for a timer that the host kept waiting
 log_mark() {
 	log_mark="wp-mark-$$-$(wpfix now)"
 	echo "$log_mark" >/dev/kmsg
 }
-log_since() { dmesg | sed "1,/$log_mark/d"; }
+log_since() { dmesg | sed "1,/$log_mark/d; /hrtimer: interrupt took/d"; }
 
 # nothing_left NAME [KPROBES]: of the module; KPROBES are those of others
 nothing_left() {

@@ -295,7 +295,8 @@ direct() {
 	done
 	wait
 }
-requests() { awk '{ print $1 }' /sys/block/nullb0/stat; }
+# Those that were merged into another are bios too.
+requests() { awk '{ print $1 + $2 }' /sys/block/nullb0/stat; }
 
 # Is it as it should be? By the kernel's own tracing.
 trace=/sys/kernel/tracing
