@@ -300,7 +300,7 @@ static void test_full(void)
 		waitprof_point_attach(&points[SITES + i]);
 		wrong += !stands(&points[SITES + i], by_ftrace);
 	}
-	is(wrong, 0, "full: room for %u", WAITPROF_CALLS);
+	is(wrong, 0, "full: room for %lu", WAITPROF_CALLS);
 	ok(!waitprof_calls_find(&calls, world_addr(ALLOC_BH)),
 	   "full: the search for one that is not there ends");
 	is(waitprof_point_attach(more), 0, "full: one more");

@@ -11,7 +11,7 @@
 
 static struct task_struct task;
 static struct world_stack stack;
-static struct kprobe on_schedule;
+static unsigned long on_schedule;	/* the entry */
 /* As the kernel's unwinder has it: our own function, its caller, and so on. */
 static unsigned long trace[WORLD_DEPTH + 3];
 
@@ -72,7 +72,7 @@ static void unload(void)
 
 static unsigned long site_at(unsigned long *slot)
 {
-	return waitprof_site_addr(waitprof_site(slot, NULL, NULL));
+	return waitprof_site_addr(waitprof_site(slot, NULL, 0));
 }
 
 /* A kprobe on schedule(), whose caller's record is at @fp. */
@@ -89,7 +89,7 @@ static struct pt_regs *entry(int caller, unsigned long *fp)
 static unsigned long site_regs(struct pt_regs *regs)
 {
 	return waitprof_site_addr(waitprof_site(waitprof_entry_slot(regs), regs,
-						&on_schedule));
+						on_schedule));
 }
 
 static void test_walk(void)
@@ -186,7 +186,7 @@ static void test_entry(void)
 	unsigned long *slot;
 	int n;
 
-	on_schedule.addr = (void *)at;
+	on_schedule = at;
 	for (n = 0; n < 2; n++) {
 		load();
 		slot = records(CALLS({ IO_SCHEDULE, 5 }, { PIPE_READ, 12 },

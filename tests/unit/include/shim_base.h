@@ -316,6 +316,7 @@ static inline void clear_bit_unlock(int bit, unsigned long *p)
 #define GFP_KERNEL		0
 
 #define array_size(n, size)	((size_t)(n) * (size))
+#define IS_ERR_OR_NULL(p)	(!(p) || (unsigned long)(p) >= -4095ul)
 #define struct_size(p, member, n) \
 	(sizeof(*(p)) + (size_t)(n) * sizeof(*(p)->member))
 

@@ -29,8 +29,15 @@ struct ftrace_regs {
 #define ftrace_regs		pt_regs
 #endif
 
+#ifdef SHIM_KPROBES_ALONE	/* the handlers are there, but ftrace calls none */
+typedef void (*ftrace_func_t)(unsigned long ip, struct pt_regs *regs);
+#define shim_ftrace_handler(func, ip, ops, regs)	(func)(ip, regs)
+#else
 typedef void (*ftrace_func_t)(unsigned long ip, unsigned long parent,
 			      struct ftrace_ops *ops, struct ftrace_regs *fregs);
+#define shim_ftrace_handler(func, ip, ops, regs) \
+	(func)(ip, 0, ops, (struct ftrace_regs *)(regs))
+#endif
 
 #define SHIM_FILTER		128
 
@@ -142,7 +149,7 @@ static inline void shim_ftrace_call(ftrace_func_t func, struct ftrace_ops *ops,
 	int irqs = shim_irqs_off, preempt = shim_preempt_off;
 
 	shim_handling++;
-	func(ip, 0, ops, (struct ftrace_regs *)&mine);
+	shim_ftrace_handler(func, ip, ops, &mine);
 	shim_handling--;
 	if (memcmp(&mine, regs, sizeof(mine)) || irqs != shim_irqs_off ||
 	    preempt != shim_preempt_off)
