@@ -4,12 +4,14 @@
  *
  *	# echo msleep 23 10 > /proc/wp_fixture
  *	# cat /proc/wp_fixture
- *	wp_fx_msleep	D	23	276000000	12100000	23	23	user
+ *	wp_fx_msleep	D	23	276000000	12100000	23	23	user	950000
  *
  * A command is NAME COUNT MS. It runs in the writer's own context and appends
  * a line of truth: function, class, waits, total_ns, max_ns, and behind those
- * the calls made, the growth of nvcsw, and the kind of task. Each time is
- * taken around the sleeping call, so it is never less than the wait inside.
+ * the calls made, the growth of nvcsw, the kind of task, and busy_ns. Each time is
+ * taken around the sleeping call, so it is never less than the wait inside; and
+ * it is more by what the scheduler says that the task ran or was ready to run
+ * meanwhile, busy_ns: on a busy host, or among others that run, that can be much.
  * The waits are counted by the scheduler's nvcsw: a wake-up that comes before
  * the sleeper is asleep makes no wait, and is not counted as one. "clear"
  * empties the list.
@@ -44,6 +46,7 @@ struct wp_truth {
 	unsigned int calls;
 	u64 total_ns;
 	u64 max_ns;
+	u64 busy_ns;
 };
 
 static struct wp_truth wp_truths[WP_TRUTH_MAX];
@@ -432,14 +435,20 @@ static int wp_peer_thread(void *data)
 	}
 }
 
+static u64 wp_busy_ns(void)
+{
+	return current->se.sum_exec_runtime + current->sched_info.run_delay;
+}
+
 /* One sleep, timed. The caller has made the peer ready. */
 static void wp_timed(struct wp_ctx *c)
 {
 	unsigned long nvcsw = current->nvcsw;
-	u64 t = ktime_get_ns();
+	u64 busy = wp_busy_ns(), t = ktime_get_ns();
 
 	c->fx->sleep(c);
 	t = ktime_get_ns() - t;
+	c->busy_ns += wp_busy_ns() - busy;
 	c->nvcsw += current->nvcsw - nvcsw;
 	c->total_ns += t;
 	if (t > c->max_ns)
@@ -563,6 +572,7 @@ static int wp_record(const struct wp_ctx *c)
 			.calls = c->calls,
 			.total_ns = c->total_ns,
 			.max_ns = c->max_ns,
+			.busy_ns = c->busy_ns,
 		};
 		err = 0;
 	}
@@ -614,6 +624,7 @@ static int wp_crowd(const struct wp_fixture *fx, unsigned int count,
 		c[0].calls += c[i].calls;
 		c[0].nvcsw += c[i].nvcsw;
 		c[0].total_ns += c[i].total_ns;
+		c[0].busy_ns += c[i].busy_ns;
 		c[0].max_ns = max(c[0].max_ns, c[i].max_ns);
 	}
 	if (!err)
@@ -733,10 +744,11 @@ static int wp_show(struct seq_file *m, void *v)
 	for (i = 0; i < wp_truth_nr; i++) {
 		const struct wp_truth *t = &wp_truths[i];
 
-		seq_printf(m, "%s\t%s\t%lu\t%llu\t%llu\t%u\t%lu\t%s\n",
+		seq_printf(m, "%s\t%s\t%lu\t%llu\t%llu\t%u\t%lu\t%s\t%llu\n",
 			   t->fx->function, t->fx->class, t->count,
 			   t->total_ns, t->max_ns, t->calls, t->nvcsw,
-			   t->fx->flags & WP_KTHREAD ? "kernel" : "user");
+			   t->fx->flags & WP_KTHREAD ? "kernel" : "user",
+			   t->busy_ns);
 	}
 	mutex_unlock(&wp_truth_lock);
 	return 0;

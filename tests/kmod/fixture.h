@@ -73,6 +73,7 @@ struct wp_ctx {
 	unsigned long nvcsw;
 	u64 total_ns;
 	u64 max_ns;
+	u64 busy_ns;
 };
 
 #define WP_MANY_MAX	40

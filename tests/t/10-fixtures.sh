@@ -19,10 +19,10 @@ user_fixture() {
 		read -r _what count total _max <"$tmp/out"
 		waits=$(($(grown a b waits "$site") - extra))
 		time=$(grown a b total_ns "$site")
-		again "$total" "$time" "$count" "$waits" || break
+		again "$total" "$time" "$count" "$waits" "$(not_asleep out)" || break
 	done
 	is "$hook $1: waits at $site" "$waits" "$count"
-	[ "$extra" != 0 ] || is_time "$hook $1" "$total" "$time" "$count"
+	[ "$extra" != 0 ] || is_time "$hook $1" "$total" "$time" "$count" "$(not_asleep out)"
 }
 
 for hook in kprobe switch; do

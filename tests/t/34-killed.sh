@@ -47,13 +47,14 @@ for hook in kprobe switch; do
 		wpfix hop 1000 2 >"$tmp/out"
 		snap s
 		read -r _what calls truth longest <"$tmp/out"
-		count=$(sed -n 's/^nvcsw\t\([0-9]*\)\t.*/\1/p' "$tmp/out")
-		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" || break
+		count=$(nvcsw out)
+		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" \
+			"$(not_asleep out)" || break
 	done
 	# A timer that fires before its sleeper is asleep makes no wait.
 	is "$hook: sleeps on one CPU and another" "$(sum s waits "$nanosleep")" "$count"
 	holds "$hook: sleeps on one CPU and another: nearly all calls" "$calls == 1000 && $count >= 970"
-	is_time "$hook: sleeps on one CPU and another" "$truth" "$(sum s total_ns "$nanosleep")" "$count"
+	is_time "$hook: sleeps on one CPU and another" "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(not_asleep out)"
 	holds "$hook: sleeps on one CPU and another: the longest" "$(sum s max_ns "$nanosleep") <= $longest"
 	flights_hold "$hook: at the end"
 	is "$hook: no wait is longer than the window" "$(per_row s 'v["max_ns"] > window_ns')" ""

@@ -62,13 +62,14 @@ for hook in kprobe switch; do
 		wpfix hop 200 10 >"$tmp/out"
 		snap s
 		read -r _what calls truth longest <"$tmp/out"
-		count=$(sed -n 's/^nvcsw\t\([0-9]*\)\t.*/\1/p' "$tmp/out")
-		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" || break
+		count=$(nvcsw out)
+		again "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(sum s waits "$nanosleep")" \
+			"$(not_asleep out)" || break
 	done
 	# A timer that fires before its sleeper is asleep makes no wait.
 	is "$hook: sleeps here and there" "$(sum s waits "$nanosleep")" "$count"
 	holds "$hook: sleeps here and there: nearly all calls" "$calls == 200 && $count >= 194"
-	is_time "$hook: sleeps here and there" "$truth" "$(sum s total_ns "$nanosleep")" "$count"
+	is_time "$hook: sleeps here and there" "$truth" "$(sum s total_ns "$nanosleep")" "$count" "$(not_asleep out)"
 	holds "$hook: sleeps here and there: the longest" "$(sum s max_ns "$nanosleep") <= $longest"
 	sane "$hook: sleeps here and there" s
 
