@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands: reset, on, off, track, untrack. See control.h. */
+/* Commands: reset, on, off, track, untrack, poll. See control.h. */
 
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #include <linux/ktime.h>
 #include "control.h"
+#include "poll.h"
 #include "record.h"
 #include "slot.h"
 #include "snapshot.h"
@@ -16,6 +17,7 @@
  * struct waitprof_control - the state, guarded by @lock
  * @lock: held by every command and through every snapshot
  * @hook: asked for at load
+ * @poll: to tell which file ended a poll, while recording
  * @on: recording
  * @resets: how many there were
  * @since: when recording began, or the window if that is later; ns of
@@ -24,10 +26,12 @@
  * @cut: waits ended by off in this window
  * @cut_ns: their time
  * @missed: hits that kprobes had missed when the window began
+ * @polls: what the probe on pollwake() had counted then
  */
 static struct waitprof_control {
 	struct mutex lock;	/* the rest of this struct, and the windows */
 	enum waitprof_hook hook;
+	bool poll;
 	bool on;
 	u32 resets;
 	u64 since;
@@ -35,6 +39,7 @@ static struct waitprof_control {
 	u64 cut;
 	u64 cut_ns;
 	u64 missed;
+	struct waitprof_poll_state polls;
 } waitprof_control = {
 	.lock = __MUTEX_INITIALIZER(waitprof_control.lock),
 };
@@ -50,6 +55,7 @@ static u64 waitprof_on_for(u64 now)
 static struct waitprof_window waitprof_window(u64 end)
 {
 	struct waitprof_control *c = &waitprof_control;
+	struct waitprof_poll_state polls = waitprof_poll_state();
 
 	return (struct waitprof_window) {
 		.on = c->on,
@@ -60,6 +66,8 @@ static struct waitprof_window waitprof_window(u64 end)
 		.cut = c->cut,
 		.cut_ns = c->cut_ns,
 		.missed = waitprof_probe_missed() - c->missed,
+		.poll_early = polls.early - c->polls.early,
+		.poll_missed = polls.missed - c->polls.missed,
 	};
 }
 
@@ -77,6 +85,7 @@ static void waitprof_reset(struct waitprof_snapshot *snap)
 	c->cut = 0;
 	c->cut_ns = 0;
 	c->missed = waitprof_probe_missed();
+	c->polls = waitprof_poll_state();
 }
 
 /* @first: at load, with which the first window begins. */
@@ -99,6 +108,9 @@ static int waitprof_on(bool first)
 		waitprof_reset(NULL);
 	waitprof_record_scan(since);
 	waitprof_tracker_start();
+	/* Without it all is as it would be with poll off; the report says why. */
+	if (c->poll)
+		waitprof_poll_start();
 	return 0;
 }
 
@@ -109,6 +121,7 @@ static void waitprof_off(void)
 
 	if (!c->on)
 		return;
+	waitprof_poll_stop();
 	waitprof_tracker_stop();
 	waitprof_probe_stop();
 	now = waitprof_clock();
@@ -121,16 +134,18 @@ static void waitprof_off(void)
 /**
  * waitprof_control_start() - begin the first window
  * @hook: who is to find the sites
+ * @poll: tell which file ended a poll
  *
  * Context: process, may sleep.
  * Return: 0 or a negative errno, then no probe is left.
  */
-int waitprof_control_start(enum waitprof_hook hook)
+int waitprof_control_start(enum waitprof_hook hook, bool poll)
 {
 	int err;
 
 	mutex_lock(&waitprof_control.lock);
 	waitprof_control.hook = hook;
+	waitprof_control.poll = poll;
 	err = waitprof_on(true);
 	waitprof_control.resets = 0;
 	mutex_unlock(&waitprof_control.lock);
@@ -218,6 +233,22 @@ static int waitprof_track(char **words, unsigned int n)
 				     n > 3 ? words[3] : NULL);
 }
 
+static int waitprof_poll(const char *word)
+{
+	struct waitprof_control *c = &waitprof_control;
+	int err = 0;
+
+	if (strcmp(word, "on") && strcmp(word, "off"))
+		return -EINVAL;
+	if (strcmp(word, "on"))
+		waitprof_poll_stop();
+	else if (c->on)
+		err = waitprof_poll_start();
+	if (!err)
+		c->poll = !strcmp(word, "on");
+	return err;
+}
+
 static int waitprof_execute(char **words, unsigned int n,
 			    struct waitprof_snapshot *snap)
 {
@@ -225,6 +256,8 @@ static int waitprof_execute(char **words, unsigned int n,
 		return waitprof_track(words, n);
 	if (n == 2 && !strcmp(words[0], "untrack"))
 		return waitprof_tracker_remove(words[1]);
+	if (n == 2 && !strcmp(words[0], "poll"))
+		return waitprof_poll(words[1]);
 	if (n != 1)
 		return -EINVAL;
 	if (!strcmp(words[0], "on"))
@@ -262,8 +295,8 @@ bool waitprof_control_resets(const char *cmd, size_t len)
  *
  * Context: process, may sleep.
  * Return: 0; 1 if @snap was filled; -EINVAL if it is no command, -EINTR if a
- *	signal came first, or what waitprof_tracker_add() says; then nothing has
- *	changed.
+ *	signal came first, or what waitprof_tracker_add() and waitprof_poll_start()
+ *	say; then nothing has changed.
  */
 int waitprof_control_command(char *cmd, size_t len,
 			     struct waitprof_snapshot *snap)

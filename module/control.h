@@ -14,7 +14,7 @@
 
 struct waitprof_snapshot;
 
-int waitprof_control_start(enum waitprof_hook hook);
+int waitprof_control_start(enum waitprof_hook hook, bool poll);
 void waitprof_control_stop(void);
 int waitprof_control_read(struct waitprof_snapshot *snap);
 bool waitprof_control_resets(const char *cmd, size_t len);

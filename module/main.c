@@ -5,6 +5,7 @@
  *	probe --> record --> aggregate --> report
  *
  *	probe.c		a probe on schedule() and one on sched_switch
+ *	poll.c		which file ended a poll
  *	point.c		the entry of a function, by ftrace or a kprobe
  *	record.c	the two ends of a wait
  *	slot.c		the waits in progress
@@ -49,6 +50,10 @@ MODULE_PARM_DESC(hook, "who finds the call site: kprobe (on schedule, beforehand
 static bool ftrace = true;
 module_param(ftrace, bool, 0444);
 MODULE_PARM_DESC(ftrace, "probe the entries of functions by ftrace where it can be, at a fifth of the cost; 0: by kprobes (default: 1)");
+
+static bool poll = true;
+module_param(poll, bool, 0444);
+MODULE_PARM_DESC(poll, "count a poll or select at the poll method of the file that ended it; may be changed by writing poll on or poll off (default: 1)");
 
 static unsigned int rows = WAITPROF_ROWS_DEFAULT;
 module_param(rows, uint, 0444);
@@ -171,7 +176,7 @@ static int __init waitprof_init(void)
 	if (err)
 		goto out_object;
 	what = "cannot probe sched_switch";
-	err = waitprof_control_start(h);
+	err = waitprof_control_start(h, poll);
 	if (err)
 		goto out_tracker;
 	what = "cannot make /proc/" WAITPROF_NAME;

@@ -306,6 +306,29 @@ bool waitprof_primitive(char *symbol)
 }
 
 /**
+ * waitprof_polls() - does a function wait for files, for poll or select?
+ * @symbol: its name; what follows it does not matter
+ *
+ * Of all that have a poll_wqueues these two sleep with it; do_poll() is a part
+ * of do_sys_poll() where it is inlined.
+ *
+ * Context: any; takes no lock.
+ */
+bool waitprof_polls(const char *symbol)
+{
+	static const char * const names[] = {
+		"do_poll", "do_select", "do_sys_poll",
+	};
+	size_t len = strcspn(symbol, ".+ ");
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(symbol, names[i], len) && !names[i][len])
+			return true;
+	return false;
+}
+
+/**
  * waitprof_primitive_skip() - take more names for primitives
  * @names: separated by commas; used from then on
  *

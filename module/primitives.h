@@ -8,6 +8,7 @@
 #define WAITPROF_SKIP_MAX	32u
 
 bool waitprof_primitive(char *symbol);
+bool waitprof_polls(const char *symbol);
 bool waitprof_primitive_skip(const char *names);
 
 #endif /* _WAITPROF_PRIMITIVES_H */

@@ -126,6 +126,7 @@ waitprof_begin(struct task_struct *t, u32 row, u64 now, u32 epoch)
 	s->row = row;
 	s->epoch = epoch;
 	s->pid = t->pid;
+	s->method = 0;
 	smp_wmb();	/* pairs with waitprof_slot_seqs() */
 	s->seq++;
 	return true;
@@ -176,11 +177,21 @@ static __always_inline u64 waitprof_runq(struct waitprof_slot *s,
 #endif
 }
 
+/* A file has ended this poll: it counts at that file's method. */
+static noinline u32 waitprof_method_row(struct waitprof_slot *s)
+{
+	u32 site, kind;
+
+	return waitprof_row_key(s->row, &site, &kind) ?
+	       waitprof_row(s->method, kind) : s->row;
+}
+
 static __always_inline void waitprof_end(struct waitprof_slot *s,
 					 struct task_struct *t,
 					 struct waitprof_cells *cells, u64 now)
 {
-	struct waitprof_cell *cell = &cells->cell[s->row];
+	u32 row = unlikely(s->method) ? waitprof_method_row(s) : s->row;
+	struct waitprof_cell *cell = &cells->cell[row];
 	u64 start = s->t0, len, runq;
 
 	OPTIMIZER_HIDE_VAR(cell);	/* or its address is computed twice */

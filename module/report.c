@@ -52,6 +52,10 @@ static void waitprof_show_head(struct seq_file *m,
 	if (snap->probe.hook == WAITPROF_HOOK_KPROBE)
 		seq_printf(m, " entry=%s",
 			   snap->probe.ftrace ? "ftrace" : "kprobe");
+	seq_printf(m, " poll=%s", !snap->poll.on ? "off" :
+				  snap->poll.reached ? "on" : "not-reached");
+	if (snap->poll.err)
+		seq_printf(m, " poll_error=%d", -snap->poll.err);
 	seq_printf(m, " live=%s",
 		   waitprof_object_mapped() ? "map" : "count");
 	seq_printf(m, " resets=%u realtime=%llu.%09u window_ns=%llu window_jiffies=%llu clock=%s\n",
@@ -60,10 +64,10 @@ static void waitprof_show_head(struct seq_file *m,
 	seq_printf(m, "# memory total_kb=%lu free_kb=%lu available_kb=%lu low_free_kb=%lu buffers_kb=%lu cached_kb=%lu slab_kb=%lu slab_reclaimable_kb=%lu\n",
 		   mi->total, mi->free, mi->available, mi->low_free,
 		   mi->buffers, mi->cached, mi->slab, mi->slab_reclaimable);
-	seq_printf(m, "# lost no_slot=%llu other=%llu late=%llu clock_steps=%llu racing=%llu cut=%llu cut_ns=%llu kprobe_missed=%llu object_overflow=%llu object_cut=%llu\n",
+	seq_printf(m, "# lost no_slot=%llu other=%llu late=%llu clock_steps=%llu racing=%llu cut=%llu cut_ns=%llu kprobe_missed=%llu object_overflow=%llu object_cut=%llu poll_early=%llu poll_missed=%llu\n",
 		   l->no_slot, l->other, l->late, l->clock_steps, l->racing,
 		   w->cut, w->cut_ns, w->missed, l->object_overflow,
-		   l->object_cut);
+		   l->object_cut, w->poll_early, w->poll_missed);
 	seq_printf(m, "# tables rows=%u rows_used=%u slots=%u memory_kb=%llu memo_misses=%llu memo_full=%llu unwind_failed=%llu checked=%llu mismatches=%llu\n",
 		   waitprof_rows_end() - WAITPROF_ROWS_FIXED, snap->rows_used,
 		   waitprof_slot_count(),

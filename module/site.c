@@ -511,6 +511,25 @@ u32 waitprof_site_asleep(struct task_struct *t)
 	return site;
 }
 
+/**
+ * waitprof_site_at() - the site of an address to which no stack leads
+ * @addr: the address, as a return address would be
+ *
+ * Context: any with preemption off.
+ * Return: number of the site.
+ */
+u32 waitprof_site_at(unsigned long addr)
+{
+	struct waitprof_seen f = { .ra = addr };
+	u32 site = waitprof_memo_what(addr);
+
+	if (likely(site))
+		return site;
+	site = waitprof_site_get(addr);
+	waitprof_memo_learn(&f, WAITPROF_MEMO_SITE | site, NULL);
+	return site;
+}
+
 /* A call path by the memo alone. Return: how many frames, 0 if the memo does not
  * know them all.
  */

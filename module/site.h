@@ -239,6 +239,7 @@ struct waitprof_frame {
 };
 
 u32 waitprof_site_asleep(struct task_struct *t);
+u32 waitprof_site_at(unsigned long addr);
 u32 waitprof_site_frames(struct pt_regs *regs, unsigned long ip, u32 depth,
 			 struct waitprof_frame *frames, bool *fixed);
 int waitprof_site_init(void);

@@ -14,6 +14,7 @@
 #define _WAITPROF_SLOT_H
 
 #include <linux/atomic.h>
+#include <asm/byteorder.h>
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/types.h>
@@ -28,6 +29,8 @@
  * @t0: when it began, ns of waitprof_clock()
  * @run_delay: the task's sched_info.run_delay at that time
  * @seq: odd while the wait is in progress
+ * @method: site of the poll method of the file that ended it, 0 if none did yet
+ * @word: the two at once, for whoever is not its task
  * @row: where it will be counted
  * @epoch: number of the last window that has counted a part of it
  * @pid: of the task, in the initial namespace
@@ -38,7 +41,18 @@ struct waitprof_slot {
 	struct task_struct *task;
 	u64 t0;
 	u64 run_delay;
-	u32 seq;
+	union {
+		struct {
+#ifdef __LITTLE_ENDIAN
+			u32 seq;
+			u32 method;
+#else
+			u32 method;
+			u32 seq;
+#endif
+		};
+		u64 word;
+	};
 	u32 row;
 	u32 epoch;
 	pid_t pid;
@@ -103,6 +117,45 @@ static __always_inline void waitprof_slot_free(struct waitprof_slot *s)
 	s->first = NULL;
 	smp_store_release(&s->task, NULL);		/* the same */
 	atomic_dec(&first->displaced);
+}
+
+/**
+ * waitprof_slot_asleep() - the wait in progress of a task
+ * @t: the task, which stays
+ * @seq: gets the sequence number of the wait
+ *
+ * Context: any with preemption off.
+ * Return: its slot, which holds this wait as long as it has that number; NULL if
+ *	the task is not blocked.
+ */
+static __always_inline struct waitprof_slot *
+waitprof_slot_asleep(struct task_struct *t, u32 *seq)
+{
+	struct waitprof_slot *s = waitprof_slot_find(t);
+
+	if (!s)
+		return NULL;
+	*seq = smp_load_acquire(&s->seq);	/* waitprof_begin() */
+	/* It may be another's since it was found. */
+	return *seq & 1 && READ_ONCE(s->task) == t ? s : NULL;
+}
+
+/**
+ * waitprof_slot_ended() - remember what ends a wait, if nothing else did before
+ * @s: its slot
+ * @seq: its sequence number
+ * @method: site of the poll method
+ *
+ * Context: any. That the end of the wait sees it rides on the wake-up, which
+ * comes after.
+ */
+static __always_inline void waitprof_slot_ended(struct waitprof_slot *s,
+						u32 seq, u32 method)
+{
+	struct waitprof_slot old = { .seq = seq }, new = { .seq = seq };
+
+	new.method = method;
+	cmpxchg64(&s->word, old.word, new.word);
 }
 
 int waitprof_slot_init(unsigned int slots);

@@ -187,6 +187,7 @@ static void waitprof_snapshot_finish(struct waitprof_snapshot *snap)
 	     waitprof_sum_cmp, NULL);
 	waitprof_meminfo(&snap->memory);
 	snap->probe = waitprof_probe_state();
+	snap->poll = waitprof_poll_state();
 	snap->memo = waitprof_site_stats();
 	snap->cpus = num_online_cpus();
 }

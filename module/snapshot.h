@@ -7,6 +7,7 @@
 
 #include <linux/types.h>
 #include "compat/meminfo.h"
+#include "poll.h"
 #include "probe.h"
 #include "site.h"
 #include "table.h"
@@ -73,6 +74,8 @@ struct waitprof_lost {
  * @cut: waits ended by off
  * @cut_ns: their time
  * @missed: hits that kprobes could not take
+ * @poll_early: wake-ups that found their poller not asleep in poll
+ * @poll_missed: wake-ups that the probe on them could not take
  */
 struct waitprof_window {
 	bool on;
@@ -83,6 +86,8 @@ struct waitprof_window {
 	u64 cut;
 	u64 cut_ns;
 	u64 missed;
+	u64 poll_early;
+	u64 poll_missed;
 };
 
 /**
@@ -91,6 +96,7 @@ struct waitprof_window {
  * @lost: what is missing from it
  * @memory: free memory and where the rest went
  * @probe: the hook in use
+ * @poll: the probe on pollwake()
  * @memo: what the memo is worth, since the module was loaded
  * @cpus: how many were online
  * @rows_used: rows in use
@@ -109,6 +115,7 @@ struct waitprof_snapshot {
 	struct waitprof_lost lost;
 	struct waitprof_meminfo memory;
 	struct waitprof_probe_state probe;
+	struct waitprof_poll_state poll;
 	struct waitprof_site_stats memo;
 	unsigned int cpus;
 	u32 rows_used;

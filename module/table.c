@@ -7,6 +7,7 @@
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <linux/vmalloc.h>
+#include "primitives.h"
 #include "table.h"
 
 /* No instruction lies there, so no return address is equal to it. */
@@ -73,6 +74,7 @@ u32 waitprof_site_get(unsigned long addr)
 		if (snprintf(s->name, sizeof(s->name), "%pB", (void *)addr) >=
 		    sizeof(s->name))
 			s->name[sizeof(s->name) - 2] = '~';
+		s->polls = waitprof_polls(s->name);
 		smp_store_release(&s->named, true); /* waitprof_site_name() */
 		return site;
 	}
@@ -178,6 +180,20 @@ bool waitprof_row_key(u32 row, u32 *site, u32 *kind)
 	*site = key / WAITPROF_KINDS;
 	*kind = key % WAITPROF_KINDS;
 	return true;
+}
+
+/**
+ * waitprof_row_polls() - is it a wait for files, in poll or select?
+ * @row: number of the row
+ *
+ * Context: any with preemption off.
+ */
+bool waitprof_row_polls(u32 row)
+{
+	u32 site, kind;
+
+	return waitprof_row_key(row, &site, &kind) &&
+	       READ_ONCE(waitprof_names[site].polls);
 }
 
 /**

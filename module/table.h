@@ -55,12 +55,14 @@ struct waitprof_site {
  * @key: the return address; %WAITPROF_KEY_RETIRED when its module has gone
  * @addr: the return address, kept for good
  * @named: whether @name is written
+ * @polls: the function waits for files, see waitprof_polls()
  * @name: symbol+offset/size [module]
  */
 struct waitprof_site_name {
 	unsigned long key;
 	unsigned long addr;
 	bool named;
+	bool polls;
 	char name[WAITPROF_NAME_LEN];
 };
 
@@ -132,6 +134,7 @@ u64 waitprof_table_bytes(void);
 
 u32 waitprof_rows_end(void);
 bool waitprof_row_key(u32 row, u32 *site, u32 *kind);
+bool waitprof_row_polls(u32 row);
 unsigned long waitprof_site_addr(u32 site);
 void waitprof_site_name(u32 site, char *buf, size_t size);
 

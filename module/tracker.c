@@ -77,8 +77,14 @@ static struct waitprof_point *waitprof_anchor_of(struct waitprof_point *point)
 	return &waitprof_anchors[point->ftrace ? 0 : 1];
 }
 
-/* Are the probes reached that are like this one? */
-static bool waitprof_point_reached(struct waitprof_point *point)
+/**
+ * waitprof_point_reached() - are the probes reached that are like this one?
+ * @point: the probe
+ *
+ * Context: process; trackers neither start nor stop meanwhile.
+ * Return: whether; true if that cannot be told.
+ */
+bool waitprof_point_reached(struct waitprof_point *point)
 {
 	struct waitprof_point *anchor = waitprof_anchor_of(point);
 	unsigned long *hits = &waitprof_anchor_hits[anchor - waitprof_anchors];
@@ -154,7 +160,7 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 						 unsigned long ip,
 						 struct pt_regs *regs)
 {
-	unsigned long object = waitprof_first_argument(regs);
+	unsigned long object = waitprof_argument(regs, 0);
 	struct waitprof_tracker *t = point->owner;
 	bool busy;
 

@@ -15,6 +15,8 @@
 #include <linux/types.h>
 #include "object.h"
 
+struct waitprof_point;
+
 #define WAITPROF_TRACKER_NAME	32u
 /* [MOD:]SYMBOL */
 #define WAITPROF_TRACKER_SYMBOL	128u
@@ -64,6 +66,7 @@ int waitprof_tracker_add(const char *name, const char *alloc,
 int waitprof_tracker_remove(const char *name);
 
 void waitprof_tracker_anchor(void);
+bool waitprof_point_reached(struct waitprof_point *point);
 void waitprof_tracker_sum(u32 tracker, bool spare,
 			  struct waitprof_tracker_sum *sum);
 

@@ -5,10 +5,20 @@
 
 #include <linux/ptrace.h>
 
+/**
+ * waitprof_argument() - an argument of the function
+ * @regs: the registers at its entry
+ * @n: which one, from 0 to 3; a constant
+ */
+static __always_inline unsigned long waitprof_argument(struct pt_regs *regs,
+						       unsigned int n)
+{
 #ifdef CONFIG_X86_64
-#define waitprof_first_argument(regs)	((regs)->di)
+	return n == 0 ? regs->di : n == 1 ? regs->si :
+	       n == 2 ? regs->dx : regs->cx;
 #else
-#define waitprof_first_argument(regs)	regs_get_kernel_argument(regs, 0)
+	return regs_get_kernel_argument(regs, n);
 #endif
+}
 
 #endif /* _WAITPROF_COMPAT_REGS_H */

@@ -6,14 +6,17 @@
 # headings of the reports.
 cd /waitprof || exit 1
 
+# measure NAME KIND...
 measure() {
-	for kind in pipe sock futex yield; do
+	name=$1
+	shift
+	for kind in "$@"; do
 		for _round in 1 2; do
 			if [ $kind = yield ]; then
 				wpfix ppyield 3000
 			else
 				wpfix pp $kind 3000
-			fi | awk -F '\t' -v hook="$1" '{ printf "%s %s %.1f\n", hook, $2, $4 / $3 }'
+			fi | awk -F '\t' -v hook="$name" '{ printf "%s %s %.1f\n", hook, $2, $4 / $3 }'
 		done
 	done
 }
@@ -26,12 +29,14 @@ pairs() {
 	done
 }
 
-measure none
+measure none pipe sock futex poll yield
 insmod wp_leak.ko
 pairs none 0
 for hook in kprobe switch; do
 	insmod waitprof.ko hook=$hook || exit 1
-	measure $hook
+	measure $hook pipe sock futex poll yield
+	echo "poll off" >/proc/waitprof
+	measure $hook-nopoll poll
 	grep '^# ' /proc/waitprof | sed "s/^/#$hook /"
 	rmmod waitprof
 done

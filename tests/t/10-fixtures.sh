@@ -47,7 +47,7 @@ for hook in kprobe switch; do
 	user_fixture "$hook" 'futex_wait|__futex_wait' 0 futex 17 10
 	user_fixture "$hook" futex_lock_pi 0 pifutex 7 20
 	user_fixture "$hook" do_wait 2 wait4 17 10
-	user_fixture "$hook" do_sys_poll 0 poll 17 10
+	user_fixture "$hook" pipe_poll 0 poll 17 10
 	user_fixture "$hook" do_sys_poll 0 polltimeout 23 10
 
 	for kind in pipe sock futex; do

@@ -58,7 +58,7 @@ for hook in kprobe switch; do
 	# Each wakes from its first barrier once.
 	is "$hook: waits of all user tasks" "$(user_waits w)" \
 		$((self + 5 + $(awk '$3 ~ "^wpt-" { n += $4 } END { print n }' "$tmp/tree")))
-	is "$hook: waits of the command itself" "$(sum w waits do_sys_poll S user)" "$self"
+	is "$hook: waits of the command itself" "$(sum w waits 'do_sys_poll|pipe_poll' S user)" "$self"
 	for kind in "nanosleep $nanosleep 0" "pipe pipe_read|anon_pipe_read 0" "futex futex_wait|__futex_wait 5"; do
 		site=${kind#* }
 		barriers=${site#* }
@@ -86,7 +86,7 @@ for hook in kprobe switch; do
 		note "$hook, $kind: $waits waits, $iv preemptions; off the CPU $off + $barrier, waits $total; run delay $delay, in rows $runq"
 	done
 	is "$hook: nobody else has waited" "$(per_row w 'v["waits"] && v["tasks"] == "user" &&
-		fn !~ /^(do_sys_poll|'"$nanosleep"'|(anon_)?pipe_(read|write)|(__)?futex_wait)$/ && v["class"] != "L" && v["site"] !~ /\[waitprof\]$/')" ""
+		fn !~ /^(do_sys_poll|pipe_poll|'"$nanosleep"'|(anon_)?pipe_(read|write)|(__)?futex_wait)$/ && v["class"] != "L" && v["site"] !~ /\[waitprof\]$/')" ""
 	is "$hook: nothing lost" "$(word w no_slot) $(word w other) $(word w clock_steps)" "0 0 0"
 done
 done_testing
