@@ -3,7 +3,6 @@
 
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
-#include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
@@ -55,57 +54,6 @@ noinline void waitprof_object_fold(struct waitprof_object_cells *c,
 
 	cell->unfolded = 0;
 	waitprof_object_peak(s, live);
-}
-
-/**
- * waitprof_object_return() - an object was handed out, or none (live=map)
- * @tracker: place of the tracker
- * @path: the call path
- * @object: its address; 0 if there was none
- *
- * Context: a return probe's handler, interrupts are off.
- */
-void waitprof_object_return(u32 tracker, u32 path, unsigned long object)
-{
-	struct waitprof_object_cells *c =
-		this_cpu_read(waitprof_object_active);
-	struct waitprof_object_cell *cell = &c->tracker[tracker];
-
-	if (IS_ERR_OR_NULL((void *)object)) {
-		cell->counts.failed++;
-		return;
-	}
-	waitprof_object_count(c, cell, path);
-	if (waitprof_live_insert(object, tracker, path, c->epoch)) {
-		waitprof_object_net(c, cell, 1);
-	} else {
-		cell->counts.overflow++;
-		c->path[path].gone++;
-	}
-}
-
-/**
- * waitprof_object_free_mapped() - an object is taken back (live=map)
- * @tracker: place of the tracker
- * @object: its address
- *
- * Context: a probe's handler, interrupts are off.
- */
-void waitprof_object_free_mapped(u32 tracker, unsigned long object)
-{
-	struct waitprof_object_cells *c =
-		this_cpu_read(waitprof_object_active);
-	struct waitprof_object_cell *cell = &c->tracker[tracker];
-	u32 epoch;
-	s64 path = waitprof_live_remove(object, tracker, &epoch);
-
-	if (path < 0 || epoch != c->epoch) {
-		cell->counts.older_frees++;
-		return;
-	}
-	c->path[path].gone++;
-	cell->counts.frees++;
-	waitprof_object_net(c, cell, -1);
 }
 
 /* An object is no longer followed, at the end of recording. */

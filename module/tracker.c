@@ -133,16 +133,13 @@ static __always_inline void waitprof_on_free(struct waitprof_tracker *t,
 /* A handler is at work on this CPU. */
 static DEFINE_PER_CPU(bool, waitprof_tracker_busy);
 
-/* Interrupts are off; but that does not keep a non-maskable one away, and it must
- * not touch what a handler is about to change. in_nmi() alone does not tell it
- * from a kprobe that is a breakpoint; and a handler whose own calls are tracked is
- * at work too, and may be entered again.
+/* Interrupts are off, so a second one is of a non-maskable interrupt, or of a
+ * function that the handler itself has called: it must not touch what the first
+ * is about to change.
  */
-static __always_inline bool waitprof_hit_begin(struct waitprof_point *point,
-					       bool *busy)
+static __always_inline bool waitprof_hit_begin(struct waitprof_point *point)
 {
-	*busy = this_cpu_read(waitprof_tracker_busy);
-	if (unlikely(*busy) && in_nmi()) {
+	if (unlikely(this_cpu_read(waitprof_tracker_busy))) {
 		atomic_long_inc(&point->missed);
 		return false;
 	}
@@ -150,9 +147,9 @@ static __always_inline bool waitprof_hit_begin(struct waitprof_point *point,
 	return true;
 }
 
-static __always_inline void waitprof_hit_end(bool busy)
+static __always_inline void waitprof_hit_end(void)
 {
-	this_cpu_write(waitprof_tracker_busy, busy);
+	this_cpu_write(waitprof_tracker_busy, false);
 }
 
 /* The entry of a function, at @ip; interrupts are off. */
@@ -162,7 +159,6 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 {
 	unsigned long object = waitprof_argument(regs, 0);
 	struct waitprof_tracker *t = point->owner;
-	bool busy;
 
 	if (unlikely(!t)) {
 		waitprof_anchor_hits[point - waitprof_anchors]++;
@@ -170,7 +166,7 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 	}
 	if (unlikely(!READ_ONCE(t->armed)))
 		return;
-	if (!waitprof_hit_begin(point, &busy))
+	if (!waitprof_hit_begin(point))
 		return;
 	switch (point->event) {
 	case WAITPROF_CALL:
@@ -190,7 +186,7 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 		waitprof_on_free(t, object);
 		break;
 	}
-	waitprof_hit_end(busy);
+	waitprof_hit_end();
 }
 
 static int waitprof_tracker_kprobe(struct kprobe *p, struct pt_regs *regs)
@@ -245,15 +241,15 @@ static int waitprof_on_entry(struct kretprobe_instance *ri,
 	struct waitprof_tracker *t =
 		container_of(rp, struct waitprof_tracker, alloc.probe);
 	unsigned long flags;
-	bool busy, seen;
+	bool seen;
 
 	local_irq_save(flags);
-	seen = waitprof_hit_begin(&t->alloc, &busy);
+	seen = waitprof_hit_begin(&t->alloc);
 	if (seen) {
 		*(u32 *)ri->data = waitprof_path(t->serial,
 						 (unsigned long)rp->kp.addr,
 						 regs);
-		waitprof_hit_end(busy);
+		waitprof_hit_end();
 	}
 	local_irq_restore(flags);
 	return !seen;	/* 1: nor is the return looked at */
@@ -267,16 +263,15 @@ static int waitprof_on_return(struct kretprobe_instance *ri,
 	struct kretprobe *rp = waitprof_kretprobe(ri);
 	struct waitprof_tracker *t;
 	unsigned long flags;
-	bool busy;
 
 	if (!rp)		/* unregistered meanwhile */
 		return 0;
 	t = container_of(rp, struct waitprof_tracker, alloc.probe);
 	local_irq_save(flags);
-	if (READ_ONCE(t->armed) && waitprof_hit_begin(&t->alloc, &busy)) {
+	if (READ_ONCE(t->armed) && waitprof_hit_begin(&t->alloc)) {
 		waitprof_object_return(t->index, *(u32 *)ri->data,
 				       regs_return_value(regs));
-		waitprof_hit_end(busy);
+		waitprof_hit_end();
 	}
 	local_irq_restore(flags);
 	return 0;
