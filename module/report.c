@@ -52,12 +52,12 @@ static void waitprof_show_head(struct seq_file *m,
 	if (snap->probe.hook == WAITPROF_HOOK_KPROBE)
 		seq_printf(m, " entry=%s",
 			   snap->probe.ftrace ? "ftrace" : "kprobe");
+	seq_printf(m, " live=%s",
+		   waitprof_object_mapped() ? "map" : "count");
 	seq_printf(m, " poll=%s", !snap->poll.on ? "off" :
 				  snap->poll.reached ? "on" : "not-reached");
 	if (snap->poll.err)
 		seq_printf(m, " poll_error=%d", -snap->poll.err);
-	seq_printf(m, " live=%s",
-		   waitprof_object_mapped() ? "map" : "count");
 	seq_printf(m, " resets=%u realtime=%llu.%09u window_ns=%llu window_jiffies=%llu clock=%s\n",
 		   w->resets, sec, rest, w->ns, waitprof_jiffies(w->ns),
 		   waitprof_clock_is_sched() ? "sched" : "monotonic");

@@ -16,7 +16,7 @@ static void load(void)
 	sleeper_at(&b, BREAD);
 	shim_clock = 1000;
 	shim_real = 1000000;
-	if (waitprof_control_start(WAITPROF_HOOK_KPROBE))
+	if (waitprof_control_start(WAITPROF_HOOK_KPROBE, false))
 		abort();
 }
 
@@ -407,7 +407,7 @@ static void test_start(void)
 	machine_load(32);
 	memset(&waitprof_control, 0, sizeof(waitprof_control));
 	machine_start_err = -EINVAL;
-	is(waitprof_control_start(WAITPROF_HOOK_SWITCH), -EINVAL,
+	is(waitprof_control_start(WAITPROF_HOOK_SWITCH, false), -EINVAL,
 	   "a start that fails");
 	ok(!waitprof_control.on && !waitprof_control.lock.locked,
 	   "leaves nothing on");

@@ -14,6 +14,7 @@ static void fresh(void)
 	waitprof_skips = 0;
 	hook = "kprobe";
 	ftrace = true;
+	poll = true;
 	rows = 32;
 	slots = 64;
 	alloc_paths = 64;
@@ -143,8 +144,14 @@ static void test_params(void)
 		   i == 5 ? "kprobe and newline" : hook, "");
 	}
 	fresh();
+	poll = false;
+	waitprof_init();
+	ok(!waitprof_poll_state().on, "poll=0 gets there");
+	waitprof_exit();
+	fresh();
 	hook = "switch";
 	waitprof_init();
+	ok(waitprof_poll_state().on, "poll=1 is the default");
 	is(machine_probe.hook, WAITPROF_HOOK_SWITCH, "the hook gets there");
 	waitprof_exit();
 
@@ -155,7 +162,7 @@ static void test_params(void)
 		waitprof_init();
 		is(!!shim_ftrace, ftrace, "ftrace=%u gets there, live=%s", ftrace,
 		   live);
-		is(shim_filters, !ftrace ? 0 : 1 + (i & 2 ? 2 : 4),
+		is(shim_filters, !ftrace ? 0 : 2 + (i & 2 ? 2 : 4),
 		   "ftrace=%u, live=%s: at which functions it calls", ftrace, live);
 		waitprof_exit();
 		ok(clean(), "ftrace=%u, live=%s: nothing is left", ftrace, live);

@@ -20,7 +20,7 @@ static void load(void)
 	shim_real = 1000;
 	shim_capable = shim_perfmon = shim_syslog = true;
 	shim_hidden = "ffffffff81234567";
-	if (waitprof_control_start(WAITPROF_HOOK_KPROBE) ||
+	if (waitprof_control_start(WAITPROF_HOOK_KPROBE, false) ||
 	    waitprof_report_init())
 		abort();
 }
@@ -210,18 +210,19 @@ static void test_head(void)
 			};
 	}
 	machine_missed = 6;
+	per_cpu(waitprof_poll_early, 3) += 7;
 	shim_clock = 180000001000ull;
 	shim_real = 1700000000000000042ull;
 	open_file(&f, FMODE_READ);
 	text = print(&f);
 	is_str(line(text, "# waitprof"),
-	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe entry=kprobe live=count resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
+	       "# waitprof 1 version=" WAITPROF_VERSION " kernel=6.1.0-test hz=250 cpus=4 state=on hook=kprobe entry=kprobe live=count poll=off resets=0 realtime=1700000000.000000042 window_ns=180000000000 window_jiffies=45000 clock=sched",
 	       "the first line");
 	is_str(line(text, "# memory"),
 	       "# memory total_kb=4000 free_kb=2000 available_kb=2400 low_free_kb=1600 buffers_kb=80 cached_kb=1000 slab_kb=360 slab_reclaimable_kb=160",
 	       "memory");
 	is_str(line(text, "# lost"),
-	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=8 object_cut=12",
+	       "# lost no_slot=4 other=0 late=8 clock_steps=12 racing=0 cut=0 cut_ns=0 kprobe_missed=6 object_overflow=8 object_cut=12 poll_early=7 poll_missed=0",
 	       "losses");
 	ok(!strncmp(line(text, "\nbio"), "bio\t40\t4\t16\t16\t", 15),
 	   "objects that are not followed are not live");

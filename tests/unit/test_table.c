@@ -5,6 +5,7 @@
 #include "shim.h"
 #include "tap.h"
 #include "world.h"
+#include "primitives.c"
 #include "table.c"
 
 static void load(unsigned int rows)

@@ -19,6 +19,7 @@
 #include "live.c"
 #include "object.c"
 #include "tracker.c"
+#include "poll.c"
 #include "snapshot.c"
 
 /* In place of anchor.c: the world has its entry. */

@@ -13,5 +13,6 @@
 #include "shim_ftrace.h"
 #include "shim_probe.h"
 #include "shim_proc.h"
+#include "shim_poll.h"
 
 #endif /* _SHIM_H */

@@ -281,7 +281,7 @@ static __thread unsigned long *volatile shim_frame_address __maybe_unused;
 struct pt_regs {
 	unsigned long ip;
 	unsigned long sp;
-	unsigned long di;
+	unsigned long di, si, dx, cx;
 	unsigned long ax;
 	unsigned long regs[31];	/* arm64 */
 };

@@ -21,9 +21,15 @@ struct proc_dir_entry {
 	const struct proc_ops *ops;
 };
 
+struct file_operations {
+	void (*poll)(void);
+};
+
 struct file {
 	unsigned int f_mode;
 	void *private_data;
+	const struct file_operations *f_op;
+	struct socket *shim_socket;
 };
 
 /* All that is printed goes to @text. */

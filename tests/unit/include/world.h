@@ -33,6 +33,10 @@ enum world_function {
 	RETHOOK,		/* where a function with a return probe returns to */
 	ANCHOR,			/* the module's own */
 	RT_SCHEDULE,		/* rt_mutex_schedule() */
+	POLLWAKE,
+	PIPE_POLL,
+	SOCK_POLL,
+	UDP_POLL,
 	SITES,			/* and from here on, as many as there may be */
 	FUNCTIONS = SITES + 64
 };
@@ -101,6 +105,10 @@ static void world_init(void)
 		[RETHOOK] = { "arch_rethook_trampoline" },
 		[ANCHOR] = { "waitprof_tracker_anchor", "waitprof" },
 		[RT_SCHEDULE] = { "rt_mutex_schedule" },
+		[POLLWAKE] = { "pollwake" },
+		[PIPE_POLL] = { "pipe_poll" },
+		[SOCK_POLL] = { "sock_poll" },
+		[UDP_POLL] = { "udp_poll" },
 	};
 	int i;
 
