@@ -134,7 +134,9 @@ for kind in pipe udp eventfd unix; do
 	charged=$((charged + $(at s waits ${kind}_poll)))
 done
 is "many: all ran" "$(cat "$tmp"/many.* | wc -l)" 12
-is "many: each wait counts once" "$((charged + $(at s waits do_sys_poll) + $(at s waits do_select)))" "$woken"
+all=$((charged + $(at s waits do_sys_poll) + $(at s waits do_select)))
+# With PREEMPT_RT a few are for a spinlock on the way.
+holds "many: each wait counts once" "$all <= $woken && $all + $(sum s waits '*' L user) >= $woken"
 holds "many: methods, and wake-ups that found nobody asleep, are all" \
 	"$woken >= 2000 && $woken <= $charged + $(unseen s)"
 note "many: $woken waits, $charged at a method, $(word s poll_early) early, $(word s poll_missed) missed"
