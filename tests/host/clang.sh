@@ -33,10 +33,11 @@ is_empty() {
 
 # The kernel's configuration says what gcc can do. Told here is what clang has in
 # place of it, and what clang 14 does not have: return thunks, int3 behind
-# each return, the table of the tracer's calls (objtool makes that).
+# each return, the table of the tracer's calls. Not by objtool, which takes the calls
+# out: a kernel of gcc's expects them.
 clang_config=(CONFIG_CC_IS_GCC='' CONFIG_GCC_VERSION=0 CONFIG_CC_IS_CLANG=y CONFIG_CLANG_VERSION=140000
 	CONFIG_CC_IMPLICIT_FALLTHROUGH=-Wimplicit-fallthrough CONFIG_RETHUNK='' CONFIG_SLS=''
-	CONFIG_FTRACE_MCOUNT_USE_CC='' CONFIG_FTRACE_MCOUNT_USE_OBJTOOL=y)
+	CONFIG_FTRACE_MCOUNT_USE_CC='' CONFIG_FTRACE_MCOUNT_USE_RECORDMCOUNT=y)
 # Up to clang 15 this wants another option to allow it.
 clang -Werror -ftrivial-auto-var-init=zero -c -x c /dev/null -o /dev/null 2>/dev/null ||
 	clang_config+=(CONFIG_CC_HAS_AUTO_VAR_INIT_ZERO_ENABLER=y)
