@@ -20,12 +20,19 @@ DKMS_DIR := /usr/src/waitprof-$(VERSION)
 # The kernel's build takes M= literally.
 KBUILD = $(MAKE) -C "$(KDIR)" M="$(CURDIR)"
 
-modules: $(KDIR)/Makefile
+modules: headers
 	$(KBUILD) modules
 
-$(KDIR)/Makefile:
-	@echo "waitprof: no kernel headers in $(KDIR): install linux-headers-$(KERNELRELEASE), or say KDIR=" >&2
-	@false
+# It splits its paths at blanks, and then complains of something else.
+headers:
+	@case "$(CURDIR)$(KDIR)" in *[[:space:]]*) \
+		echo "waitprof: the kernel's build takes no path with a blank, as $(CURDIR) or $(KDIR) is: move the tree, or use make dkms-install" >&2; \
+		exit 1 ;; \
+	esac
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "waitprof: no kernel headers in $(KDIR): install linux-headers-$(KERNELRELEASE), or say KDIR=" >&2; \
+		exit 1; \
+	}
 
 modules_install: modules
 	$(KBUILD) modules_install
@@ -35,7 +42,7 @@ install: modules_install
 	install -d "$(DESTDIR)$(PREFIX)/lib/waitprof"
 	install -m 0644 scripts/lib/*.awk "$(DESTDIR)$(PREFIX)/lib/waitprof"
 
-clean:
+clean: headers
 	$(KBUILD) clean
 
 dkms-install:
@@ -63,4 +70,4 @@ bench:
 style:
 	scripts/check
 
-.PHONY: modules modules_install install clean dkms-install demo check check-all bench style
+.PHONY: modules headers modules_install install clean dkms-install demo check check-all bench style

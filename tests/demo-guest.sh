@@ -13,6 +13,10 @@ done
 sync
 echo 3 >/proc/sys/vm/drop_caches
 
+# As on any machine: those who wait for something to do (field case B7)
+wpfix sleepers 19 600 >/tmp/sleepers &
+until grep -q ready /tmp/sleepers; do sleep 0.1; done
+
 echo reset >/proc/waitprof
 say "dd writes 48 MiB; meanwhile somebody reads files that are not cached ..."
 dd if=/dev/zero of=/mnt/large bs=1M count=48 conv=fsync 2>/dev/null &

@@ -143,7 +143,7 @@ grown() {
 	echo $(($(sum "$grown_b" "$@") - $(sum "$grown_a" "$@")))
 }
 
-# Sites that must never be seen: the scheduler, primitives, trampolines, idle.
+# Field case B7. Sites that must never be seen: the scheduler, primitives, trampolines, idle.
 bad_sites='^(schedule|__schedule|schedule_timeout|schedule_hrtimeout.*|schedule_preempt_disabled|schedule_timeout_.*|io_schedule.*|wait_for_completion.*|__wait_for_common|bit_wait.*|__wait_on_bit.*|out_of_line_wait_on_bit.*|folio_wait_bit.*|mutex_lock.*|__mutex_lock.*|rwsem_down_.*|down_(read|write).*|__down.*|down|down_(interruptible|killable|timeout)|rt_mutex_.*|msleep.*|usleep_range.*|do_nanosleep|hrtimer_nanosleep|wait_woken|prepare_to_wait.*|__wait_on_buffer|submit_bio_wait|futex_wait_queue.*|rt_spin_lock.*|rtlock_slow.*|rt_(read|write)_lock|rwbase_.*|schedule_rtlock|__local_bh_disable_ip|do_idle|cpu_startup_entry|swapper.*|schedule_idle|kretprobe_trampoline|__kretprobe_trampoline|arch_rethook_trampoline|ftrace_(trampoline|call|caller|regs.*|graph.*|stub|ops_.*)|return_to_handler|__traceiter_.*|waitprof_record_switch|ret_from_fork.*|0x.*)$'
 
 # no_bad_sites NAME FILE

@@ -4,7 +4,7 @@
  *
  *	# echo msleep 23 10 > /proc/wp_fixture
  *	# cat /proc/wp_fixture
- *	wp_fx_msleep	D	23	276000000	12100000	23	23	user	950000
+ *	wp_fx_msleep	D	23	276000000	12100000	23	23	user	9500
  *
  * A command is NAME COUNT MS. It runs in the writer's own context and appends
  * a line of truth: function, class, waits, total_ns, max_ns, and behind those

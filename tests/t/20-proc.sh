@@ -23,7 +23,7 @@ for name in msleep usleep completion mutex schedule timeout_idle wait_on_bit_io 
 done
 until grep -q ready "$tmp/sleepers"; do sleep 0.1; done
 
-# --- reading: one snapshot an open --------------------------------------------
+# --- reading: one snapshot an open (field cases D1, D2) -----------------------
 
 # reads NAME: 1 byte, 31 bytes, 4 KiB, 1 MiB, all by one descriptor
 reads() {
@@ -150,6 +150,7 @@ is "waitprof here: the longest row is behind its function" \
 is "waitprof here: and has the address of that row" "$(sed -n '2s/ .*//p' "$tmp/here")" \
 	"$(sed -n '/HERE/{s/ .*//p;q}' "$tmp/s")"
 
+# Field case A4: a probe on an entry with ENDBR stands 4 bytes behind it.
 # addresses FILE: rows whose address is not that of the symbol and the offset.
 # Only the last 8 digits: a double holds no more.
 addresses() {
@@ -186,7 +187,7 @@ addresses() {
 }
 is "every address is that of its symbol and offset" "$(addresses s)" ""
 
-# --- malformed writes (D3) -----------------------------------------------------------
+# --- malformed writes (field case D3) ------------------------------------------------
 
 total() { awk -F '\t' '/ HERE\t/ { n += $8; t += $9 } END { printf "%.0f %.0f\n", n, t }' "$tmp/$1"; }
 

@@ -14,6 +14,7 @@ for i in $(seq 2 32); do atmost=$atmost,m$i; done
 load
 unload
 
+# Field case A7: a load that fails half-way
 # refused PARAMETER: EINVAL, and one line in the log that has its name
 refused() {
 	name=$(echo "$1" | cut -c1-20)

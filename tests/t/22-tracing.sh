@@ -126,7 +126,7 @@ for by in "ftrace=1" "ftrace=0"; do
 	nothing_left "$by, tracked: unload"
 done
 
-# --- the stack of a sleeper (A3) --------------------------------------------------
+# --- the stack of a sleeper (field case A3) ---------------------------------------
 
 stack() { sed 's/^.*\] //' "/proc/$1/stack"; }
 sleep 1000 &

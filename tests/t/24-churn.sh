@@ -65,7 +65,7 @@ memory_back() {
 quiet() { is "$1: nothing in the log" "$(log_since | grep -v 'drop_caches: 3')" ""; }
 nth() { cut -d' ' -f"$2" "$tmp/$1"; }
 
-# --- rounds of load, read, reset, unload -------------------------------------------
+# --- rounds of load, read, reset, unload (field case A7) ---------------------------
 
 # churn ROUNDS: sets bad and longest
 churn() {
@@ -146,7 +146,7 @@ nothing_left "after readers and writers"
 quiet "readers and writers"
 memory_back "readers and writers"
 
-# --- unload with tasks asleep (A8, B2) ------------------------------------------------
+# --- unload with tasks asleep (field cases A8, B2) ------------------------------------
 
 mkfifo "$tmp/go"
 # sleep_200 SECONDS: 160 tasks until they are woken, 40 until that time

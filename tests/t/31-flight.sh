@@ -153,7 +153,7 @@ holds "on: with the time since then" \
 	"$(sum end total_ns $fx) <= $(truth) - ($t2 - $begun) + 200000000 && $(sum end total_ns $fx) >= $(truth) * 0.99 - 200000 - ($t3 - $begun)"
 flights_hold "after off and on"
 
-# --- asleep at load (B2) -----------------------------------------------------------------------
+# --- asleep at load (field case B2) ------------------------------------------------------------
 
 # in_flight FILE PID: is it seen?
 site=$nanosleep
@@ -172,8 +172,8 @@ holds "asleep at load: since the load" "$(sum loaded oldest_ns $site) <= $t2 - $
 is "asleep at load: nobody sleeps for longer" \
 	"$(per_row loaded "v[\"oldest_ns\"] > $((t2 - t0)) || v[\"max_ns\"] > $((t2 - t0)) || v[\"in_flight_ns\"] > window_ns * v[\"in_flight\"]")" ""
 wait
-t3=$(wpfix now)
 snap end
+t3=$(wpfix now)
 total=$(sum end total_ns $site)
 is "asleep at load: counted once" "$(sum end waits $site) $(sum end in_flight $site)" "1 0"
 holds "asleep at load: with the time since the load" \
@@ -183,7 +183,28 @@ is "asleep at load: no wait is longer than the window" \
 flights_hold "after a load"
 no_bad_sites "after a load" end
 
-# --- an idle machine (B3) ---------------------------------------------------------------------
+# --- many asleep at one site, and one more (field case A2) ---------------------------------------
+
+# 29 threads and their parent
+wpfix sleepers 29 600 >"$tmp/sleepers" &
+sleepers=$!
+until grep -q ready "$tmp/sleepers"; do sleep 0.1; done
+for _try in 1 2 3; do
+	reset
+	wpfix nanosleep 10 200 >"$tmp/out"
+	snap more
+	read -r _what count truth longest <"$tmp/out"
+	again "$truth" "$(sum more total_ns $site)" "$count" "$(sum more waits $site)" "$(not_asleep out)" || break
+done
+is "30 asleep, and one more: each of its sleeps" "$(sum more waits $site) $count" "10 10"
+is_time "30 asleep, and one more" "$truth" "$(sum more total_ns $site)" "$count" "$(not_asleep out)"
+holds "30 asleep, and one more: the longest" "$(sum more max_ns $site) <= $longest"
+is "30 asleep, and one more: they sleep on" "$(sum more in_flight $site)" 30
+is "30 asleep, and one more: nothing lost" "$(word more no_slot) $(word more other)" "0 0"
+kill "$sleepers"
+wait "$sleepers" 2>/dev/null
+
+# --- an idle machine (field case B3) ----------------------------------------------------------
 
 sleep 0.5
 reset

@@ -52,7 +52,7 @@ judge() {
 	note "$1: $here of 40 functions have rows; (other) $(sum w waits '(other)'), missing $missing of $all"
 }
 
-# --- rows (B6) -------------------------------------------------------------------------
+# --- rows (field case B6) --------------------------------------------------------------
 
 load rows=8 check=1 || done_testing
 many 10 2

@@ -36,6 +36,7 @@ letters_hold() {
 	holds "$1: so many were compared" "$same >= $2"
 }
 
+# Field case B7: D and S, kernel and user are told apart.
 # in_sleep FUNCTION CLASS TASKS WORDS: of a fixture that sleeps for 700 ms
 in_sleep() {
 	echo clear >/proc/wp_fixture

@@ -12,6 +12,8 @@ fixtures
 # The holder stays on this CPU, too: for one that runs elsewhere there is spinning.
 taskset -p 1 $$ >/dev/null
 
+# Field case A6
+log_mark
 for hook in kprobe switch; do
 	load "hook=$hook" check=1 || continue
 	for name in spinlock spinlock_bh write_lock read_lock local_lock; do
@@ -41,5 +43,7 @@ for hook in kprobe switch; do
 	memo_holds "$hook" s 100
 	is "$hook: nothing lost" "$(word s no_slot) $(word s other) $(word s clock_steps) $(word s unwind_failed) $(word s memo_full)" "0 0 0 0 0"
 done
+is "the kernel does not complain" \
+	"$(log_since | grep -E 'BUG|WARNING|sleeping function|scheduling while atomic|[Ii]nvalid wait context')" ""
 rmmod wp_fixture
 done_testing

@@ -6,6 +6,7 @@
 # shellcheck source=tests/objects.sh
 . ./objects.sh
 
+# Field case E2: counted whether or not the slab is one with others of its size.
 # With the map: none of the objects below may find it full.
 room=4194304
 
@@ -24,7 +25,7 @@ cell() {
 # neither as free nor as used. Here that may be 54 MiB a CPU.
 on_lists() { awk '$1 == "count:" { n += $2 } END { print n * 4 }' /proc/zoneinfo; }
 
-# n_a NAME FILE OBJECT FUNCTION
+# n_a NAME FILE OBJECT FUNCTION (field case E1: no hook, no number)
 n_a() {
 	is "$1: $3 is n/a, and why" "$(objects "$2" "$3") $(object "$2" peak "$3") $(object "$2" missed "$3") $(object "$2" note "$3")" \
 		"n/a n/a n/a n/a n/a n/a n/a no $4 in this kernel"

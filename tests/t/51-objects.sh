@@ -32,6 +32,7 @@ for command in track 'track ' 'track x' 'track x ' 'track  x vfs_read' 'track x 
 done
 blocked=$(awk '$2 ~ /^[a-z_]+$/ { print $2; exit }' /sys/kernel/debug/kprobes/blacklist)
 is "EINVAL: a function that must not be probed, $blocked" "$(refused "track x $blocked")" EINVAL
+# Field case A1: not there, or there by another name: never a silent 0
 for command in 'track x no_such_function' 'track x 0xffffffff81000000' 'track x vfs_read no_such_function' \
 	'track x no_such_function vfs_read' "track $long no_such_function" "track x $symbol" 'track x raw_open' \
 	'untrack nobody' 'untrack x'; do
@@ -211,7 +212,7 @@ near "windows add up: kiobufs" "$(total allocs kiobuf)" 12000 "$missed"
 rmmod wp_raw
 rmmod wp_leak
 
-# --- file systems, against the slab --------------------------------------------------------------
+# --- file systems, against the slab (field cases E1, E2) ------------------------------------------
 
 modprobe loop
 modprobe -q ext2 || modprobe -q ext4

@@ -10,6 +10,7 @@
 disk=$(awk '$2 == "/mnt" { print $1 }' /proc/mounts)
 [ -z "$disk" ] || umount /mnt
 
+# Field case E3
 for live in count map; do
 	drop_caches
 	quiet
@@ -70,7 +71,7 @@ for live in count map; do
 	memo_holds "$live" s 3
 done
 
-# --- page cache is no leak (E3) ---------------------------------------------------------------
+# --- page cache is no leak (field case E3) ----------------------------------------------------
 
 modprobe loop
 modprobe -q ext2 || modprobe -q ext4

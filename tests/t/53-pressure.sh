@@ -6,7 +6,7 @@
 # shellcheck source=tests/objects.sh
 . ./objects.sh
 
-# The guest has 256 MiB and no swap. What is in tmpfs cannot be written elsewhere;
+# Field case A5. The guest has 256 MiB and no swap. What is in tmpfs cannot be written elsewhere;
 # it is filled until no more than this is left, in KiB, so that all others must
 # reclaim. With half of it the kernel kills somebody; that would be no fault of
 # the module's, but there is a "Call Trace" in the log.

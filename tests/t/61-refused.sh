@@ -26,7 +26,7 @@ refuse() {
 # refused NAME: it came to that
 refused() { is "$1: it was refused" "$(cat $inject/times)" 0; }
 
-# not_loaded FUNCTION N WHY ERROR
+# not_loaded FUNCTION N WHY ERROR (field case A7)
 not_loaded() {
 	refuse "$1" "$2"
 	name="$1, call $2"

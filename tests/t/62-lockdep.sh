@@ -6,6 +6,7 @@
 # shellcheck source=tests/debug.sh
 . ./debug.sh
 
+# Field case A6, where the kernel checks for it
 seconds=60
 
 # busy: tasks that sleep and wake, until there is a file "stop"

@@ -48,7 +48,10 @@ static void test_names(void)
 	ok(!primitive("___"), "nor what sorts before all");
 	ok(!primitive("zzz"), "nor what sorts behind all");
 	ok(primitive("schedule"), "schedule is one");
+	/* Field case A1: names that the compiler has made. */
 	ok(primitive("__mutex_lock.constprop.0"), ".constprop.0 is cut");
+	ok(primitive("__mutex_lock.constprop.1"), ".constprop.1 is cut");
+	ok(primitive("io_schedule.llvm.1234"), ".llvm.1234 is cut");
 	ok(primitive("folio_wait_bit_common.isra.0"), ".isra.0 is cut");
 	ok(primitive("__down_common.cold"), ".cold is cut");
 	ok(primitive("__mutex_lock.isra.0.cold"), "two suffixes are cut");

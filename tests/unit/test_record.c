@@ -179,7 +179,7 @@ static void test_buckets(void)
 	machine_unload();
 }
 
-/* B4: an end before its beginning. */
+/* Field case B4: an end before its beginning. */
 static void test_clock_steps(void)
 {
 	u32 row;

@@ -7,9 +7,9 @@
 
 static struct sleeper a, b;
 
-static void load(void)
+static void load_rows(unsigned int rows)
 {
-	machine_load(32);
+	machine_load(rows);
 	memset(&waitprof_control, 0, sizeof(waitprof_control));
 	memset(&machine_probe, 0, sizeof(machine_probe));
 	sleeper_init(&a, 417);
@@ -23,6 +23,11 @@ static void load(void)
 	if (waitprof_control_start(WAITPROF_HOOK_KPROBE, false) ||
 	    waitprof_report_init())
 		abort();
+}
+
+static void load(void)
+{
+	load_rows(32);
 }
 
 static void unload(void)
@@ -462,6 +467,27 @@ static void test_open(void)
 	shim_proc_fails = false;
 }
 
+/* The report by a start for each of its records, as where seq_file's buffer is
+ * full behind each; returns how many there are.
+ */
+static unsigned int print_pieces(struct file *f)
+{
+	struct seq_file *m = f->private_data;
+	unsigned int n;
+
+	m->len = 0;
+	for (n = 0;; n++) {
+		loff_t pos = n;
+		void *v = m->op->start(m, &pos);
+
+		if (v)
+			m->op->show(m, v);
+		m->op->stop(m, v);
+		if (!v)
+			return n;
+	}
+}
+
 /* Positions, in any order: seq_file asks again for where it stopped. */
 static void test_positions(void)
 {
@@ -477,19 +503,7 @@ static void test_positions(void)
 	open_file(&f, FMODE_READ);
 	all = strdup(print(&f));
 	m = f.private_data;
-	m->len = 0;
-	for (n = 0; n < 20; n++) {	/* each record by a start of its own */
-		void *v;
-
-		pos = n;
-		v = m->op->start(m, &pos);
-		if (v)
-			m->op->show(m, v);
-		m->op->stop(m, v);
-		if (!v)
-			break;
-	}
-	is(n, 7 + 2, "head, five rows and (other), objects, callers");
+	is(print_pieces(&f), 7 + 2, "head, five rows and (other), objects, callers");
 	is_str(m->text, all, "the same text piece by piece");
 	pos = -1;
 	ok(!m->op->start(m, &pos), "nothing before the beginning");
@@ -507,6 +521,48 @@ static void test_positions(void)
 	unload();
 }
 
+/* Field case D2: more sites than any machine has. The n-th has n waits. */
+static void test_many_rows(void)
+{
+	const unsigned int sites = 2500;
+	unsigned int n, rows = 0, wrong = 0;
+	bool *seen = calloc(sites + 1, sizeof(*seen));
+	struct seq_file *m;
+	struct file f;
+	const char *at;
+	char *all;
+
+	load_rows(4096);
+	for (n = 1; n <= sites; n++) {
+		unsigned long ra = world_ra(SITES + n % 64) + n / 64;
+		u32 row = waitprof_row(waitprof_site_get(ra), WAITPROF_S * 4);
+
+		cell_of(n % SHIM_CPUS, row)->hist[3] = n;
+	}
+	open_file(&f, FMODE_READ);
+	all = strdup(print(&f));
+	m = f.private_data;
+	for (at = all; (at = strstr(at, " HERE\t")); at++, rows++) {
+		if (sscanf(at, " HERE\t\t\t0\tsite_%*s S user %u", &n) != 1)
+			continue;
+		wrong += !n || n > sites || seen[n];
+		if (n <= sites)
+			seen[n] = true;
+	}
+	is(rows, sites + 1, "D2: a row for each site, and (other)");
+	for (n = 1; n <= sites; n++)
+		wrong += !seen[n];
+	is(wrong, 0, "D2: each once");
+	is(print_pieces(&f), sites + 4, "D2: each a record of its own");
+	is_str(m->text, all, "D2: the same text piece by piece");
+	is_str(print(&f), all, "D2: and the same again");
+	free(all);
+	free(seen);
+	close_file(&f);
+	unload();
+}
+
+/* Field case D3 */
 static void test_write(void)
 {
 	static const size_t sizes[] = {
@@ -587,6 +643,7 @@ int main(void)
 	test_addresses();
 	test_open();
 	test_positions();
+	test_many_rows();
 	test_write();
 	free(a.stack.word);
 	free(b.stack.word);

@@ -191,7 +191,7 @@ static void test_order(void)
 	machine_unload();
 }
 
-/* B6: more sites than rows, by the whole way. */
+/* Field case B6: more sites than rows, by the whole way. */
 static void test_other(void)
 {
 	struct waitprof_snapshot *snap;

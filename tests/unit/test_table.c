@@ -62,7 +62,7 @@ static void test_insert(void)
 	waitprof_table_exit();
 }
 
-/* B6: what is in a row is wholly in it, what is in (other) wholly there. */
+/* Field case B6: what is in a row is wholly in it, what is in (other) wholly there. */
 static void test_full(unsigned int rows, u32 kinds)
 {
 	enum { SITES_ASKED = 40, ROUNDS = 50 };
