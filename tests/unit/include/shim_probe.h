@@ -97,7 +97,7 @@ static inline int register_kprobe(struct kprobe *p)
 		return -ENOMEM;
 	p->flags &= KPROBE_FLAG_DISABLED;
 #ifdef CONFIG_KPROBES_ON_FTRACE
-	if (!shim_notrace || strcmp(shim_notrace, s->name))
+	if (!s->no_ftrace && (!shim_notrace || strcmp(shim_notrace, s->name)))
 		p->flags |= KPROBE_FLAG_FTRACE;
 #endif
 	p->addr = (void *)s->start;
