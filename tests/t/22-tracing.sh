@@ -148,7 +148,7 @@ for how in count:0 count:1 map:0 map:1; do
 	name="breakpoint, live=$live"
 	wanted=''
 	none=n/a
-	[ $live = count ] || none=0
+	[ "$live" = count ] || none=0
 	case $how in
 	*:1)
 		# Not on arm64.
@@ -158,7 +158,7 @@ for how in count:0 count:1 map:0 map:1; do
 		;;
 	esac
 	[ ! -e $jumps ] || echo "${how#*:}" >$jumps
-	load live=$live || continue
+	load "live=$live" || continue
 	echo "track notrace wp_leak:notrace_alloc wp_leak:notrace_free" >/proc/waitprof
 	for _try in $(seq 100); do
 		[ "$(kind)" != "$wanted" ] || break
