@@ -125,6 +125,11 @@ static inline void unregister_kprobe(struct kprobe *p)
 	if (shim_on_unregister)
 		shim_on_unregister(p);
 	synchronize_rcu();
+	if (shim_ftrace_killed && kprobe_ftrace(p) &&
+	    !(p->flags & KPROBE_FLAG_DISABLED)) {
+		p->addr = NULL;	/* it stays */
+		return;
+	}
 	for (; *q != p; q = &(*q)->shim_next)
 		if (!*q)
 			abort();
