@@ -189,6 +189,7 @@ out_control:
 	waitprof_control_stop();
 out_tracker:
 	waitprof_tracker_exit();
+	waitprof_point_exit();
 out_object:
 	waitprof_object_exit();
 out_path:
@@ -209,6 +210,7 @@ static void __exit waitprof_exit(void)
 	waitprof_report_exit();
 	waitprof_control_stop();
 	waitprof_tracker_exit();
+	waitprof_point_exit();
 	waitprof_object_exit();
 	waitprof_path_exit();
 	waitprof_slot_exit();

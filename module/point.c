@@ -2,10 +2,16 @@
 /* PROBE: a probe that comes and goes. See point.h. */
 
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include "point.h"
 
 static bool waitprof_ftrace = true;
+
+/* An ftrace that has found itself broken takes nothing out any more, and goes on
+ * calling what is in place (ftrace_kill()): our code must never be freed then.
+ */
+static bool waitprof_stuck;
 
 /**
  * waitprof_point_ftrace() - may ftrace be used?
@@ -73,9 +79,10 @@ static void waitprof_calls_remove(struct waitprof_calls *calls,
 		i = (i + 1) % WAITPROF_CALLS;
 	WRITE_ONCE(calls->at[i].ip, 0);
 	/* As above; and it frees the filter with the last. */
-	if (!--calls->points)
-		unregister_ftrace_function(&calls->ops);
-	waitprof_calls_unfilter(calls, ip);
+	if (!--calls->points && unregister_ftrace_function(&calls->ops))
+		waitprof_stuck = true;
+	else
+		waitprof_calls_unfilter(calls, ip);
 }
 #else
 static int waitprof_calls_add(struct waitprof_calls *calls,
@@ -121,6 +128,10 @@ int waitprof_point_attach(struct waitprof_point *point)
 {
 	if (point->attached)
 		return 0;
+	if (waitprof_stuck) {
+		point->err = -ENODEV;
+		return point->err;
+	}
 	/* Registration leaves its traces in the struct. */
 	memset(&point->probe, 0, sizeof(point->probe));
 	point->probe.kp.symbol_name = point->symbol;
@@ -158,10 +169,29 @@ void waitprof_point_detach(struct waitprof_point *point)
 		unregister_kprobe(&point->probe.kp);
 	else
 		unregister_kretprobe(&point->probe);
+	if (!point->probe.kp.addr)	/* it is still in place */
+		waitprof_stuck = true;
 	atomic_long_add(point->probe.kp.nmissed + point->probe.nmissed,
 			&point->missed);
 	point->attached = false;
 	point->ftrace = false;
+}
+
+/**
+ * waitprof_point_exit() - wait until nothing of ours can be called any more
+ *
+ * Which may be for ever: rmmod then does not come back, but the machine lives.
+ *
+ * Context: process, may sleep; after the last point is detached, before any
+ * memory is freed that handlers use.
+ */
+void waitprof_point_exit(void)
+{
+	if (!waitprof_stuck)
+		return;
+	pr_err("ftrace is broken and may still call this module, which therefore stays\n");
+	while (waitprof_stuck)
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
 }
 
 /**

@@ -106,6 +106,7 @@ waitprof_calls_find(struct waitprof_calls *calls, unsigned long ip)
 void waitprof_point_ftrace(bool use);
 int waitprof_point_attach(struct waitprof_point *point);
 void waitprof_point_detach(struct waitprof_point *point);
+void waitprof_point_exit(void);
 bool waitprof_point_leaves(struct waitprof_point *point, unsigned long event,
 			   struct module *mod);
 unsigned long waitprof_point_missed(const struct waitprof_point *point);

@@ -65,16 +65,27 @@ enum waitprof_event {
 	WAITPROF_BIO_PUT,		/* the same, if it is the last put */
 };
 
-/* A function of our own among those that are probed: as long as its calls come
+/* Functions of our own among those that are probed: as long as their calls come
  * through, so do the others'. The kernel lets ftrace, and all kprobes, be
  * switched off without a word to those who use them.
  */
-static struct waitprof_point waitprof_anchors[2];	/* by ftrace, by a kprobe */
-static unsigned long waitprof_anchor_hits[2];
+enum waitprof_anchor {
+	WAITPROF_BY_FTRACE,
+	WAITPROF_BY_KPROBE,		/* which ftrace calls */
+	WAITPROF_BY_BREAKPOINT,		/* where ftrace does not call */
+	WAITPROF_ANCHORS
+};
+
+static struct waitprof_point waitprof_anchors[WAITPROF_ANCHORS];
+static unsigned long waitprof_anchor_hits[WAITPROF_ANCHORS];
 
 static struct waitprof_point *waitprof_anchor_of(struct waitprof_point *point)
 {
-	return &waitprof_anchors[point->ftrace ? 0 : 1];
+	if (point->ftrace)
+		return &waitprof_anchors[WAITPROF_BY_FTRACE];
+	if (kprobe_ftrace(&point->probe.kp))
+		return &waitprof_anchors[WAITPROF_BY_KPROBE];
+	return &waitprof_anchors[WAITPROF_BY_BREAKPOINT];
 }
 
 /**
@@ -93,6 +104,7 @@ bool waitprof_point_reached(struct waitprof_point *point)
 	if (!point->attached || !anchor->attached)
 		return true;
 	waitprof_tracker_anchor();
+	waitprof_tracker_anchor_notrace();
 	return READ_ONCE(*hits) != before;
 }
 
@@ -208,13 +220,18 @@ static WAITPROF_FTRACE_HANDLER(waitprof_tracker_called);
 static struct waitprof_calls waitprof_tracker_calls =
 	WAITPROF_CALLS_INIT(waitprof_tracker_called);
 
-static struct waitprof_point waitprof_anchors[2] = {
-	{
+static struct waitprof_point waitprof_anchors[WAITPROF_ANCHORS] = {
+	[WAITPROF_BY_FTRACE] = {
 		.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
 		.calls = &waitprof_tracker_calls,
 		.handler = waitprof_tracker_kprobe,
-	}, {
+	},
+	[WAITPROF_BY_KPROBE] = {
 		.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor",
+		.handler = waitprof_tracker_kprobe,
+	},
+	[WAITPROF_BY_BREAKPOINT] = {
+		.symbol = KBUILD_MODNAME ":waitprof_tracker_anchor_notrace",
 		.handler = waitprof_tracker_kprobe,
 	},
 };
@@ -396,11 +413,11 @@ void waitprof_tracker_start(void)
 
 	mutex_lock(&waitprof_tracker_lock);
 	waitprof_trackers_on = true;
-	for (i = 0; i < ARRAY_SIZE(waitprof_anchors); i++)
-		waitprof_point_attach(&waitprof_anchors[i]);
 	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		if (waitprof_trackers[i].used)
 			waitprof_tracker_attach(&waitprof_trackers[i]);
+	for (i = 0; i < WAITPROF_ANCHORS; i++)
+		waitprof_point_attach(&waitprof_anchors[i]);
 	mutex_unlock(&waitprof_tracker_lock);
 }
 
@@ -421,7 +438,7 @@ void waitprof_tracker_stop(void)
 		waitprof_tracker_detach(&waitprof_trackers[i]);
 	for (i = 0; i < WAITPROF_TRACKERS; i++)
 		waitprof_object_stop(i);
-	for (i = 0; i < ARRAY_SIZE(waitprof_anchors); i++)
+	for (i = 0; i < WAITPROF_ANCHORS; i++)
 		waitprof_point_detach(&waitprof_anchors[i]);
 	mutex_unlock(&waitprof_tracker_lock);
 }

@@ -66,6 +66,7 @@ int waitprof_tracker_add(const char *name, const char *alloc,
 int waitprof_tracker_remove(const char *name);
 
 void waitprof_tracker_anchor(void);
+void waitprof_tracker_anchor_notrace(void);
 bool waitprof_point_reached(struct waitprof_point *point);
 void waitprof_tracker_sum(u32 tracker, bool spare,
 			  struct waitprof_tracker_sum *sum);

@@ -3,13 +3,16 @@
  * Does what a debug kernel is there to see, so that a test knows that it sees:
  * the parameter do= says what. "leak" leaves an object behind that nothing
  * points to; "use" reads one that was freed; "sleep" sleeps in an atomic section;
- * "locks" takes two locks in both orders. Never loads.
+ * "locks" takes two locks in both orders; "irqs" takes one with interrupts off
+ * that lockdep believes to be on. Never loads.
  */
 #include <linux/delay.h>
+#include <linux/irqflags.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 
 static char *what = "";
@@ -17,6 +20,7 @@ module_param_named(do, what, charp, 0444);
 
 static DEFINE_MUTEX(wp_bad_a);
 static DEFINE_MUTEX(wp_bad_b);
+static DEFINE_RAW_SPINLOCK(wp_bad_spin);
 
 static void wp_bad_both(struct mutex *first, struct mutex *second)
 {
@@ -44,6 +48,16 @@ static noinline void wp_bad_use(void)
 		READ_ONCE(p[10]);
 }
 
+static noinline void wp_bad_irqs(void)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	raw_spin_lock(&wp_bad_spin);
+	raw_spin_unlock(&wp_bad_spin);
+	raw_local_irq_restore(flags);
+}
+
 static int __init wp_bad_init(void)
 {
 	if (!strcmp(what, "leak")) {
@@ -57,6 +71,8 @@ static int __init wp_bad_init(void)
 	} else if (!strcmp(what, "locks")) {
 		wp_bad_both(&wp_bad_a, &wp_bad_b);
 		wp_bad_both(&wp_bad_b, &wp_bad_a);
+	} else if (!strcmp(what, "irqs")) {
+		wp_bad_irqs();
 	}
 	return -ENODEV;
 }

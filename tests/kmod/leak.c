@@ -2,7 +2,8 @@
 /*
  * Buffer heads of known number: /proc/wp_leak takes "leak N" (leak_fn allocates
  * N and gives none back), "pair N" (pair_fn allocates one and frees it, N
- * times; prints how long a pair took when it is read) and "free".
+ * times; prints how long a pair took when it is read), "notrace N" (the same,
+ * by functions at whose entries ftrace does not call) and "free".
  */
 
 #include <linux/buffer_head.h>
@@ -46,6 +47,26 @@ noinline void pair_fn(unsigned int n)
 	wp_pairs = n;
 }
 
+noinline notrace struct buffer_head *notrace_alloc(void)
+{
+	return alloc_buffer_head(GFP_KERNEL);
+}
+
+noinline notrace void notrace_free(struct buffer_head *bh)
+{
+	free_buffer_head(bh);
+}
+
+noinline void notrace_fn(unsigned int n)
+{
+	while (n--) {
+		struct buffer_head *bh = notrace_alloc();
+
+		if (bh)
+			notrace_free(bh);
+	}
+}
+
 static void wp_leak_free(void)
 {
 	struct buffer_head *bh, *next;
@@ -75,6 +96,8 @@ static ssize_t wp_leak_write(struct file *file, const char __user *buf,
 		leak_fn(n);
 	else if (!strcmp(word, "pair"))
 		pair_fn(n);
+	else if (!strcmp(word, "notrace"))
+		notrace_fn(n);
 	else if (!strcmp(word, "free"))
 		wp_leak_free();
 	else

@@ -3,6 +3,7 @@
 #ifndef WP_RAW_H
 #define WP_RAW_H
 
+struct buffer_head;
 struct file;
 struct inode;
 struct kiobuf;
@@ -15,5 +16,8 @@ int raw_release(struct inode *inode, struct file *file);
 
 void leak_fn(unsigned int n);
 void pair_fn(unsigned int n);
+struct buffer_head *notrace_alloc(void);
+void notrace_free(struct buffer_head *bh);
+void notrace_fn(unsigned int n);
 
 #endif

@@ -126,6 +126,74 @@ for by in "ftrace=1" "ftrace=0"; do
 	nothing_left "$by, tracked: unload"
 done
 
+# --- functions at whose entries ftrace does not call --------------------------------
+
+# There a kprobe is a breakpoint, or a jump where the kernel has had time to make
+# it one. The handler of a breakpoint runs as if in an NMI, but is none.
+jumps=/proc/sys/debug/kprobes-optimization
+# kind: of the probe on one of them; the other begins with a call, which no jump
+# can take the place of
+kind() { sed -n '/ notrace_alloc/s/.*wp_leak *//p' /sys/kernel/debug/kprobes/list; }
+# all_counted NAME: of N pairs each is counted, once, and where it was
+all_counted() {
+	reset
+	echo notrace 2000 >/proc/wp_leak
+	snap b
+	is "$1: counts" "$(objects b notrace) $(object b missed notrace)" "2000 2000 0 $none $none 0"
+	is "$1: by path" "$(callers b count notrace notrace_fn)" 2000
+}
+insmod /waitprof/wp_leak.ko
+for how in count:0 count:1 map:0 map:1; do
+	live=${how%:*}
+	name="breakpoint, live=$live"
+	wanted=''
+	none=n/a
+	[ "$live" = count ] || none=0
+	case $how in
+	*:1)
+		# Not on arm64.
+		[ -e $jumps ] || continue
+		name="jump, live=$live"
+		wanted='[OPTIMIZED]'
+		;;
+	esac
+	[ ! -e $jumps ] || echo "${how#*:}" >$jumps
+	load "live=$live" || continue
+	echo "track notrace wp_leak:notrace_alloc wp_leak:notrace_free" >/proc/waitprof
+	for _try in $(seq 100); do
+		[ "$(kind)" != "$wanted" ] || break
+		sleep 0.1
+	done
+	is "$name: that is how they are probed" "$(kind)" "$wanted"
+	all_counted "$name"
+	is "$name: buffer heads within" "$(callers b count buffer_head notrace_alloc) $(object b missed buffer_head)" "2000 0"
+	is "$name: reached" "$(not_reached b)" ""
+	objects_hold "$name" b
+	by=$(word b entry)
+	if [ "$by" = ftrace ] && (echo 0 >/proc/sys/kernel/ftrace_enabled) 2>/dev/null; then
+		all_counted "$name, ftrace_enabled=0"
+		is "$name, ftrace_enabled=0: who is not reached" "$(not_reached b)" "buffer_head bio "
+		echo 1 >/proc/sys/kernel/ftrace_enabled
+	fi
+	if [ -e /sys/kernel/debug/kprobes/enabled ]; then
+		echo 0 >/sys/kernel/debug/kprobes/enabled
+		reset
+		echo notrace 10 >/proc/wp_leak
+		snap b
+		is "$name, kprobes/enabled=0: counts" "$(objects b notrace)" "0 0 0 $none $none"
+		# A return probe is a kprobe too.
+		[ "$by $live" = "ftrace count" ] && others='' || others='buffer_head bio '
+		is "$name, kprobes/enabled=0: who is not reached" "$(not_reached b)" "${others}notrace "
+		echo 1 >/sys/kernel/debug/kprobes/enabled
+		all_counted "$name, kprobes/enabled=1 again"
+		is "$name, kprobes/enabled=1 again: reached" "$(not_reached b)" ""
+	fi
+	unload
+	nothing_left "$name: unload"
+done
+[ ! -e $jumps ] || echo 1 >$jumps
+rmmod wp_leak
+
 # --- the stack of a sleeper (field case A3) ---------------------------------------
 
 stack() { sed 's/^.*\] //' "/proc/$1/stack"; }

@@ -480,8 +480,9 @@ static void test_track(void)
 	is(i, WAITPROF_TRACKERS, "all can be removed, those built in too");
 	for (i = 0, p = shim_kprobes; p; p = p->shim_next)
 		i += p == &waitprof_anchors[0].probe.kp ||
-		     p == &waitprof_anchors[1].probe.kp ? 1 : 100;
-	is(i, 2, "no probe is left but the module's own");
+		     p == &waitprof_anchors[1].probe.kp ||
+		     p == &waitprof_anchors[2].probe.kp ? 1 : 100;
+	is(i, 3, "no probe is left but the module's own");
 	is(waitprof_tracker_add("bio", "site_00", NULL), 0, "and a name used again");
 	is(sum_of_name("bio").unit, 0, "by what has no known size");
 	unload();
@@ -1352,25 +1353,30 @@ static void test_reached(unsigned int room)
 	unsigned int off;
 
 	load_as(1, room, 64);
+	shim_notrace = "site_01";
+	is(waitprof_tracker_add("breakpoint", "site_01", NULL), 0,
+	   "reached, room %u: track where ftrace does not call", room);
+	shim_notrace = NULL;
 	for (off = 0; off < 4; off++) {
 		u64 before = ALLOCS("buffer_head");
-		bool counted, reached;
 
 		shim_ftrace_off = off & 1;
 		shim_kprobes_off = off & 2;
 		hand_out(ALLOC_BH, SITES, 0x1000);
-		counted = ALLOCS("buffer_head") != before;
-		reached = sum_of_name("buffer_head").reached;
-		if (room && off == 2)
-			todo(reached == counted, "tracker.c: return probes may be switched off where ftrace is not",
-			     "reached, map, no kprobes: it says so");
-		else
-			ok(reached == counted,
-			   "reached, room %u, off %u: it says so", room, off);
+		ok(sum_of_name("buffer_head").reached ==
+		   (ALLOCS("buffer_head") != before),
+		   "reached, room %u, off %u: it says so", room, off);
+		before = ALLOCS("breakpoint");
+		call(SITES + 1, SITES, 0);
+		ok(sum_of_name("breakpoint").reached ==
+		   (ALLOCS("breakpoint") != before),
+		   "reached, room %u, off %u: as does that", room, off);
 		ok(sum_of_name("kiobuf").reached,
 		   "reached, room %u, off %u: who is not there is not asked", room,
 		   off);
 	}
+	is(ALLOCS("breakpoint"), 2, "reached, room %u: that takes kprobes alone",
+	   room);
 	waitprof_control_command((char[4]){ "off" }, 3, NULL);
 	ok(sum_of_name("buffer_head").reached,
 	   "reached, room %u: nor is anybody while off", room);

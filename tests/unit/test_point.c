@@ -237,9 +237,62 @@ static void test_late(void)
 	waitprof_point_detach(&points[SITES + 1]);
 	ok(shim_unprobed(), "late: nothing is left");
 }
+
+static unsigned int idles;
+
+static void on_idle(void)
+{
+	waitprof_stuck = ++idles < 3;
+}
+
+/* An ftrace that has found itself broken goes on calling. */
+static void test_broken(bool ftrace)
+{
+	struct waitprof_point *p = &points[SITES];
+
+	load();
+	waitprof_point_ftrace(ftrace);
+	waitprof_point_attach(p);
+	waitprof_point_exit();
+	shim_ftrace_killed = true;
+	waitprof_point_detach(p);
+	ok(gone(p) && !shim_unprobed(), "broken: it cannot be taken out");
+	is(waitprof_point_attach(p), -ENODEV, "broken: nor put in place again");
+	is(hit(SITES), ftrace, "broken: the handler is called");
+	is(hits[SITES], 0, "broken: and knows no such function");
+	idles = 0;
+	shim_on_idle = on_idle;
+	waitprof_point_exit();
+	is(idles, 3, "broken: and has to stay");
+	shim_on_idle = NULL;
+	shim_ftrace_killed = false;
+	shim_kprobes = NULL;
+	shim_ftrace = NULL;
+	shim_filters = 0;
+}
+
+/* While it is broken, what it does not call comes and goes. */
+static void test_broken_breakpoint(void)
+{
+	struct waitprof_point *p = &points[SITES];
+
+	load();
+	shim_notrace = p->symbol;
+	shim_ftrace_killed = true;
+	waitprof_point_attach(p);
+	ok(stands(p, false) && hit(SITES) == 1 && hits[SITES] == 1,
+	   "broken: a breakpoint can be put in place");
+	waitprof_point_detach(p);
+	ok(shim_unprobed(), "broken: and taken out");
+	waitprof_point_exit();
+	shim_notrace = NULL;
+	shim_ftrace_killed = false;
+}
 #else
 static void test_filter_stays(void) { }
 static void test_late(void) { }
+static void test_broken(bool ftrace) { }
+static void test_broken_breakpoint(void) { }
 #endif
 
 /* Two on one function. */
@@ -448,6 +501,9 @@ int main(void)
 	test_all();
 	test_filter_stays();
 	test_late();
+	test_broken(true);
+	test_broken(false);
+	test_broken_breakpoint();
 	if (by_ftrace) {
 		printf("# ftrace=0\n");
 		by_ftrace = false;

@@ -22,12 +22,19 @@
 #include "poll.c"
 #include "snapshot.c"
 
-/* In place of anchor.c: the world has its entry. */
+/* In place of anchor.c: the world has its entries. */
 void waitprof_tracker_anchor(void)
 {
 	struct pt_regs regs = { };
 
 	shim_hit(world_addr(ANCHOR), &regs);
+}
+
+void waitprof_tracker_anchor_notrace(void)
+{
+	struct pt_regs regs = { };
+
+	shim_hit(world_addr(ANCHOR_NOTRACE), &regs);
 }
 
 /* In place of probe.c. */

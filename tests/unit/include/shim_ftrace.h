@@ -55,6 +55,8 @@ static struct ftrace_ops *shim_ftrace __maybe_unused;	/* all registered */
 static unsigned int shim_filters __maybe_unused;	/* entries, of all */
 /* The sysctl ftrace_enabled is 0. */
 static bool shim_ftrace_off __maybe_unused;
+/* It has found itself broken: nothing changes any more. */
+static bool shim_ftrace_killed __maybe_unused;
 /* Something that happens just before and just after a change. */
 static void (*shim_on_ftrace)(void) __maybe_unused;
 
@@ -85,6 +87,8 @@ static inline int ftrace_set_filter_ip(struct ftrace_ops *ops, unsigned long ip,
 	if (reset)
 		abort();
 	shim_ftrace_changes();
+	if (shim_ftrace_killed)
+		return -ENODEV;
 	if (shim_fails())
 		return -ENOMEM;
 	if (!remove) {
@@ -116,6 +120,8 @@ static inline int register_ftrace_function(struct ftrace_ops *ops)
 			   FTRACE_OPS_FL_RECURSION_SAFE))
 		abort();	/* it would have no registers */
 	shim_ftrace_changes();
+	if (shim_ftrace_killed)
+		return -ENODEV;
 	if (shim_fails())
 		return -EBUSY;
 	ops->shim_registered = true;
@@ -130,6 +136,8 @@ static inline int unregister_ftrace_function(struct ftrace_ops *ops)
 	struct ftrace_ops **p = &shim_ftrace;
 
 	shim_ftrace_changes();
+	if (shim_ftrace_killed)
+		return -ENODEV;
 	for (; *p != ops; p = &(*p)->shim_next)
 		if (!*p)
 			abort();

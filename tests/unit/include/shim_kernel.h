@@ -104,6 +104,19 @@ static inline void synchronize_rcu(void)
 		shim_on_rcu();
 }
 
+#define MAX_SCHEDULE_TIMEOUT	((long)(~0ul >> 1))
+
+/* Who sleeps for ever is woken by this. */
+static void (*shim_on_idle)(void) __maybe_unused;
+
+static inline long schedule_timeout_idle(long timeout)
+{
+	if (timeout != MAX_SCHEDULE_TIMEOUT || !shim_on_idle)
+		abort();
+	shim_on_idle();
+	return timeout;
+}
+
 static inline void cond_resched(void)
 {
 	if (shim_on_resched)

@@ -19,6 +19,7 @@ struct shim_symbol {
 	unsigned long size;
 	const char *name;
 	const char *module;
+	bool no_ftrace;	/* at its entry ftrace does not call */
 };
 
 static const struct shim_symbol *shim_symbols __maybe_unused;

@@ -97,7 +97,7 @@ static inline int register_kprobe(struct kprobe *p)
 		return -ENOMEM;
 	p->flags &= KPROBE_FLAG_DISABLED;
 #ifdef CONFIG_KPROBES_ON_FTRACE
-	if (!shim_notrace || strcmp(shim_notrace, s->name))
+	if (!s->no_ftrace && (!shim_notrace || strcmp(shim_notrace, s->name)))
 		p->flags |= KPROBE_FLAG_FTRACE;
 #endif
 	p->addr = (void *)s->start;
@@ -125,6 +125,11 @@ static inline void unregister_kprobe(struct kprobe *p)
 	if (shim_on_unregister)
 		shim_on_unregister(p);
 	synchronize_rcu();
+	if (shim_ftrace_killed && kprobe_ftrace(p) &&
+	    !(p->flags & KPROBE_FLAG_DISABLED)) {
+		p->addr = NULL;	/* it stays */
+		return;
+	}
 	for (; *q != p; q = &(*q)->shim_next)
 		if (!*q)
 			abort();

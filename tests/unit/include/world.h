@@ -32,6 +32,7 @@ enum world_function {
 	SYSCALL,		/* do_syscall_64() */
 	RETHOOK,		/* where a function with a return probe returns to */
 	ANCHOR,			/* the module's own */
+	ANCHOR_NOTRACE,
 	RT_SCHEDULE,		/* rt_mutex_schedule() */
 	POLLWAKE,
 	PIPE_POLL,
@@ -104,6 +105,7 @@ static void world_init(void)
 		[SYSCALL] = { "do_syscall_64" },
 		[RETHOOK] = { "arch_rethook_trampoline" },
 		[ANCHOR] = { "waitprof_tracker_anchor", "waitprof" },
+		[ANCHOR_NOTRACE] = { "waitprof_tracker_anchor_notrace", "waitprof" },
 		[RT_SCHEDULE] = { "rt_mutex_schedule" },
 		[POLLWAKE] = { "pollwake" },
 		[PIPE_POLL] = { "pipe_poll" },
@@ -120,6 +122,7 @@ static void world_init(void)
 		if (i < SITES) {
 			s->name = names[i][0];
 			s->module = names[i][1];
+			s->no_ftrace = i == ANCHOR_NOTRACE;
 			continue;
 		}
 		sprintf(world_names[i], "site_%02d", i - SITES);
