@@ -130,10 +130,14 @@ slab_snap() {
 # were not taken back: a slab of each CPU, and those it has in reserve (SLUB keeps
 # room for twice cpu_partial in slabs); or (7.x) two sheaves, a spare one and one
 # that waits for RCU of each CPU, and ten full ones. KASAN keeps all that are freed
-# for a while.
+# for a while. Before 5.16 cpu_partial was for objects that were free when their
+# slab was put in reserve, one of each perhaps: as many slabs and one more can be
+# there, and all in them be free by now.
 slab_slack() {
 	if grep -q ' kasan_quarantine_put$' /proc/kallsyms; then
 		echo 1000000
+	elif uname -r | grep -qE '^5\.([0-9]|1[0-5])\.'; then
+		echo $((cpus * $(cat $slab/objs_per_slab) * (2 + $(cat $slab/cpu_partial))))
 	elif [ -r $slab/sheaf_capacity ] && [ "$(cat $slab/sheaf_capacity)" != 0 ]; then
 		echo $(((cpus * 4 + 10) * $(cat $slab/sheaf_capacity) + cpus * $(cat $slab/objs_per_slab)))
 	else

@@ -92,7 +92,7 @@ for live in count map; do
 	near "$live: net is what the slab has more" "$net" "$more" "$missed"
 	if [ $live = map ]; then
 		holds "map: it was full" "$lost > 1000"
-		holds "map: live is no more than is there" "$(object s live buffer_head) <= $more + $missed"
+		holds "map: live is no more than is there" "$(object s live buffer_head) <= $exact + $missed"
 		holds "map: what live lacks is no more than the overflow" "$more - $(object s live buffer_head) <= $lost + $missed"
 		is "map: none failed" "$(object s failed buffer_head) $(object s failed bio)" "0 0"
 	else
