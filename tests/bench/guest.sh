@@ -12,10 +12,10 @@ measure() {
 	shift
 	for kind in "$@"; do
 		for _round in 1 2; do
-			if [ $kind = yield ]; then
+			if [ "$kind" = yield ]; then
 				wpfix ppyield 3000
 			else
-				wpfix pp $kind 3000
+				wpfix pp "$kind" 3000
 			fi | awk -F '\t' -v hook="$name" '{ printf "%s %s %.1f\n", hook, $2, $4 / $3 }'
 		done
 	done
@@ -34,9 +34,9 @@ insmod wp_leak.ko
 pairs none 0
 for hook in kprobe switch; do
 	insmod waitprof.ko hook=$hook || exit 1
-	measure $hook pipe sock futex poll yield
+	measure "$hook" pipe sock futex poll yield
 	echo "poll off" >/proc/waitprof
-	measure $hook-nopoll poll
+	measure "$hook-nopoll" poll
 	grep '^# ' /proc/waitprof | sed "s/^/#$hook /"
 	rmmod waitprof
 done

@@ -109,7 +109,7 @@ for _try in 1 2 3; do
 	wpfix now >"$tmp/w0"
 	reset
 	wpfix now >"$tmp/w1"
-	sleeper 2500
+	sleeper 4000
 	sleep 0.4
 	t0=$(wpfix now)
 	snap before
