@@ -67,7 +67,7 @@ esac
 for hook in kprobe switch; do
 	load hook=$hook check=1 || continue
 	for level in freezer $levels; do
-		through "$hook, $level" suspend $level
+		through "$hook, $level" suspend "$level"
 	done
 	# To RAM: the machine has no alarm that ends a suspend to idle.
 	if [ -n "$levels" ]; then

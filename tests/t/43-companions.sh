@@ -18,7 +18,7 @@ begin() {
 		echo "p:wp_$fn $fn" >>$tracing/kprobe_events
 	done
 	echo "r:wp_r_alloc_buffer_head alloc_buffer_head" >>$tracing/kprobe_events
-	[ $others != returns ] || echo "r:wp_r_schedule schedule" >>$tracing/kprobe_events
+	[ $others$blind != returns ] || echo "r:wp_r_schedule schedule" >>$tracing/kprobe_events
 	for event in "$tracing"/events/kprobes/wp_*; do echo 1 >"$event/enable"; done
 	if [ $others = graph ]; then
 		echo schedule >$tracing/set_ftrace_filter
@@ -61,6 +61,13 @@ ours() {
 		"$(word s no_slot) $(word s other) $(word s unwind_failed) $(word s mismatches) $(object s missed buffer_head)" "0 0 0 0 0"
 }
 
+blind=''
+case $(uname -r) in
+5.10.*)
+	blind=1
+	skip "a return probe on schedule()" "on 5.10 no unwinder finds its way past one: sites are (unknown)"
+	;;
+esac
 for others in returns graph; do
 	live=map
 	[ $others = graph ] || live=count
