@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* PROBE: what is counted besides waits. See tracker.h. */
 
+#include <linux/atomic.h>
 #include <linux/buffer_head.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
@@ -164,6 +166,27 @@ static __always_inline void waitprof_hit_end(void)
 	this_cpu_write(waitprof_tracker_busy, false);
 }
 
+/* Bios of which the last but one reference was put, until the last is. */
+#define WAITPROF_BIO_BITS	6
+static unsigned long waitprof_bio_shared[1 << WAITPROF_BIO_BITS];
+
+/* Will this bio_put() give the bio back? Two that put the last two references at
+ * one time both take theirs for the last but one: that is missed.
+ */
+static __always_inline bool waitprof_bio_last_put(struct waitprof_point *point,
+						  struct bio *bio)
+{
+	unsigned long *shared =
+		&waitprof_bio_shared[hash_ptr(bio, WAITPROF_BIO_BITS)];
+	int refs = waitprof_bio_refs(bio);
+
+	if (refs == 2 && xchg(shared, (unsigned long)bio) == (unsigned long)bio)
+		atomic_long_inc(&point->missed);
+	else if (refs == 1 && READ_ONCE(*shared) == (unsigned long)bio)
+		WRITE_ONCE(*shared, 0);
+	return refs == 1;
+}
+
 /* The entry of a function, at @ip; interrupts are off. */
 static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 						 unsigned long ip,
@@ -191,7 +214,8 @@ static __always_inline void waitprof_tracker_hit(struct waitprof_point *point,
 		/* On recent kernels the bio goes to a cache of the CPU's, so
 		 * that bio_free() is not called.
 		 */
-		if (!object || !waitprof_bio_last_put((struct bio *)object))
+		if (!object ||
+		    !waitprof_bio_last_put(point, (struct bio *)object))
 			break;
 		fallthrough;
 	case WAITPROF_FREE:

@@ -7,16 +7,12 @@
 #include "compat/version.h"
 
 /**
- * waitprof_bio_last_put() - will this bio_put() give the bio back?
- * @bio: its argument
- *
- * Two that put the last two references at one time may both be taken for the
- * last but one.
+ * waitprof_bio_refs() - how many references to a bio there are
+ * @bio: the bio
  */
-static inline bool waitprof_bio_last_put(struct bio *bio)
+static inline int waitprof_bio_refs(struct bio *bio)
 {
-	return !bio_flagged(bio, BIO_REFFED) ||
-	       atomic_read(&bio->__bi_cnt) == 1;
+	return bio_flagged(bio, BIO_REFFED) ? atomic_read(&bio->__bi_cnt) : 1;
 }
 
 #endif /* _WAITPROF_COMPAT_BIO_H */

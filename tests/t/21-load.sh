@@ -105,7 +105,7 @@ done
 
 load rows=100 slots=2048 hook=switch skip=one,two check=1
 dir=/sys/module/waitprof/parameters
-is "parameters" "$(cd $dir && echo *)" "alloc_depth alloc_paths check ftrace hook live maxactive objects peak_batch rows skip slots"
+is "parameters" "$(cd $dir && echo *)" "alloc_depth alloc_paths check ftrace hook live maxactive objects peak_batch poll rows skip slots"
 for want in rows=100 slots=2048 hook=switch skip=one,two check=Y; do
 	file=$dir/${want%%=*}
 	is "$want can be read" "$(cat "$file")" "${want#*=}"

@@ -211,7 +211,7 @@ for hook in kprobe switch; do
 	snap s
 	since=$(($(wpfix now) - since))
 	holds "$hook: load after load: they had been asleep for longer before" "$age - $since_in >= 2000000000"
-	for site in locks_lock_inode_wait 'futex_wait|__futex_wait' 'pipe_read|anon_pipe_read' do_sys_poll "$nanosleep"; do
+	for site in locks_lock_inode_wait 'futex_wait|__futex_wait' 'pipe_read|anon_pipe_read' 'do_sys_poll|pipe_poll' "$nanosleep"; do
 		n=$(sum s waits "$site")
 		case $site in
 		locks_* | futex_*) is "$hook: load after load: waits at $site" "$n" 32 ;;

@@ -226,18 +226,32 @@ static void test_bio(void)
 	bio.__bi_cnt.counter = 1;
 	call(BIO_PUT, SITES, (unsigned long)&bio);
 	ok(counts("bio", 5, 2), "the last reference");
+	is(sum_of_name("bio").missed, 0, "nothing is missed");
+	bio.__bi_cnt.counter = 2;
+	call(BIO_PUT, SITES, (unsigned long)&bio);
+	call(BIO_PUT, SITES, (unsigned long)&bio);
+	ok(counts("bio", 5, 2), "two put the last two at one time");
+	is(sum_of_name("bio").missed, 1, "that is missed");
+	bio.__bi_cnt.counter = 1;
+	call(BIO_PUT, SITES, (unsigned long)&bio);
+	bio.__bi_cnt.counter = 2;
+	call(BIO_PUT, SITES, (unsigned long)&bio);
+	is(sum_of_name("bio").missed, 1, "but not the next life of that bio");
+	bio.__bi_cnt.counter = 1;
+	call(BIO_PUT, SITES, (unsigned long)&bio);
+	ok(counts("bio", 5, 4), "which ends as it should");
 	bio.bi_flags = (unsigned short)~(1 << BIO_REFFED);
 	bio.__bi_cnt.counter = 3;
 	call(BIO_PUT, SITES, (unsigned long)&bio);
-	ok(counts("bio", 5, 3), "other flags do not matter");
+	ok(counts("bio", 5, 5), "other flags do not matter");
 	call(BIO_PUT, SITES, 0);
-	ok(counts("bio", 5, 3), "nothing to put");
+	ok(counts("bio", 5, 5), "nothing to put");
 	/* Another tracker on the same function is no bio's. */
 	is(waitprof_tracker_add("put", "bio_alloc_bioset", "bio_put"), 0,
 	   "the same functions again");
 	bio.bi_flags = 1 << BIO_REFFED;
 	is(call(BIO_PUT, SITES, (unsigned long)&bio), 2, "both are asked");
-	ok(counts("bio", 5, 3) && counts("put", 0, 1),
+	ok(counts("bio", 5, 5) && counts("put", 0, 1),
 	   "and each counts as it does");
 	unload();
 }

@@ -119,6 +119,7 @@ static inline unsigned long __fls(unsigned long x)
 	return BITS_PER_LONG - 1 - __builtin_clzl(x);
 }
 
+#define hash_ptr(p, bits)	hash_long((unsigned long)(p), bits)
 #define ilog2(x)		((int)__fls(x))
 
 static inline unsigned long roundup_pow_of_two(unsigned long x)
@@ -169,6 +170,7 @@ static void (*shim_on_cmpxchg)(void) __maybe_unused;
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);	\
 	_old;								\
 })
+#define xchg(p, new)		__atomic_exchange_n(p, new, __ATOMIC_SEQ_CST)
 #define try_cmpxchg(p, old, new) \
 	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, \
 				    __ATOMIC_SEQ_CST)
